@@ -1,0 +1,1 @@
+"""ONNX Runtime sessions, load generators, statistics and the hot-swap drill."""

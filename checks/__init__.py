@@ -1,0 +1,1 @@
+"""Everything that judges and yields Findings."""

@@ -1,0 +1,1 @@
+"""HU1 fake-ready."""

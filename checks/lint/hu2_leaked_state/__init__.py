@@ -1,0 +1,1 @@
+"""HU2 leaked global state."""

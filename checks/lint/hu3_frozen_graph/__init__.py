@@ -1,0 +1,1 @@
+"""HU3 frozen graph."""

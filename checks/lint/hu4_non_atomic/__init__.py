@@ -1,0 +1,1 @@
+"""HU4 non-atomic writes."""

@@ -1,0 +1,1 @@
+"""HU5 unlabelled metrics."""

@@ -1,0 +1,1 @@
+"""HU6 unverified artefact."""

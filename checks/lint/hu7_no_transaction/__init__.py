@@ -1,0 +1,1 @@
+"""HU7 no transaction boundary."""

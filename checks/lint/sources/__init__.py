@@ -1,0 +1,1 @@
+"""What lint rules read: files turned into facts with lines and columns."""

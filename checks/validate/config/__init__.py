@@ -1,0 +1,1 @@
+"""Rules on config.json and its relatives."""

@@ -1,0 +1,1 @@
+"""Rules on ONNX graphs and their contracts."""

@@ -1,0 +1,51 @@
+"""The entry point: top-level help and version without imports, then one command's module and nothing else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from ..report import exits
+from ..version import __version__
+from .help import print_overview
+from .table import BY_NAME
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run `interlock ARGV...` and exit with a code of `report.exits`."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    if not args or args[0] in ("--help", "-h"):
+        print_overview()
+        sys.exit(exits.PASS if args else exits.BAD_INPUT)
+    if args[0] in ("--version", "-V"):
+        sys.stdout.write(f"interlock {__version__}\n")
+        sys.exit(exits.PASS)
+    if args[0] not in BY_NAME:
+        _unknown(args[0])
+    try:
+        sys.exit(_run(args[0], args[1:]))
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        sys.exit(exits.INTERRUPTED)
+    except BrokenPipeError:
+        # The reader went away (`| head`): not an error of ours; keep the interpreter from flushing into the pipe.
+        import os
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(exits.BAD_INPUT)
+
+
+def _unknown(name: str) -> None:
+    import difflib
+
+    close = difflib.get_close_matches(name, BY_NAME, n=1)
+    kind = "option" if name.startswith("-") else "command"
+    hint = f"did you mean '{close[0]}'?" if close else "see interlock --help"
+    sys.stderr.write(f"error: unknown {kind} '{name}'\nhint: {hint}\n")
+    sys.exit(exits.BAD_INPUT)
+
+
+def _run(name: str, args: list[str]) -> int:
+    from .command import run
+
+    return run(BY_NAME[name], args)

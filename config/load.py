@@ -1,0 +1,172 @@
+"""Find and read interlock.yaml (or `[tool.interlock]` of pyproject.toml) into `Settings`; refuse what it cannot mean."""
+
+from __future__ import annotations
+
+import difflib
+import types
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from ..report.errors import BadInput
+from .settings import Settings
+
+FILE = "interlock.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Settings and the folder their relative paths start from; `path` is None when no file was found."""
+
+    settings: Settings
+    root: Path
+    path: Path | None = None
+
+    def resolve(self, path: str) -> Path:
+        """A path of the settings, made absolute from the file's folder."""
+        return self.root / Path(path).expanduser()
+
+
+def find(start: Path) -> Path | None:
+    """The nearest interlock.yaml or pyproject.toml with [tool.interlock], from `start` upward."""
+    for folder in (start, *start.parents):
+        if (folder / FILE).is_file():
+            return folder / FILE
+        pyproject = folder / "pyproject.toml"
+        if pyproject.is_file() and b"[tool.interlock" in pyproject.read_bytes():
+            return pyproject
+    return None
+
+
+def load(path: str | Path | None = None, *, start: Path | None = None) -> Config:
+    """Read the given file, or the nearest one, or defaults where there is none.
+
+    Raises BadInput with file, line and column on anything that is not understood: nothing is skipped.
+    """
+    found = Path(path) if path is not None else find((start or Path.cwd()).resolve())
+    if found is None:
+        return Config(Settings(), (start or Path.cwd()).resolve())
+    try:
+        text = found.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise BadInput(found, (error.strerror or str(error)).lower(), hint="run interlock init to write one") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(found, f"not UTF-8 at byte {error.start}", hint="save it as UTF-8") from error
+    if found.suffix == ".toml":
+        tree, marks = _toml(text, found)
+    else:
+        tree, marks = _yaml(text, found)
+    settings = _Builder(found, marks).build(Settings, tree, "")
+    return Config(settings, found.resolve().parent, found)
+
+
+Marks = dict[str, tuple[int, int]]
+
+
+def _toml(text: str, path: Path) -> tuple[Any, Marks]:
+    import tomllib
+
+    try:
+        return tomllib.loads(text).get("tool", {}).get("interlock", {}), {}
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(path, f"invalid TOML: {str(error).lower()}") from error
+
+
+def _yaml(text: str, path: Path) -> tuple[Any, Marks]:
+    import yaml
+
+    loader = yaml.CSafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        marks: Marks = {}
+        tree = None if node is None else _plain(node, "", marks, loader, path)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
+        raise BadInput(path, f"invalid YAML: {error.problem}", line=line, column=column) from error
+    except yaml.YAMLError as error:
+        raise BadInput(path, f"invalid YAML: {error}") from error
+    finally:
+        loader.dispose()
+    return ({} if tree is None else tree), marks
+
+
+def _plain(node: Any, pointer: str, marks: Marks, loader: Any, path: Path) -> Any:
+    """A node as Python data, remembering where each key stands."""
+    marks.setdefault(pointer, (node.start_mark.line + 1, node.start_mark.column + 1))
+    if node.id == "mapping":
+        result: dict[str, Any] = {}
+        for key, value in node.value:
+            name = str(key.value)
+            place = (key.start_mark.line + 1, key.start_mark.column + 1)
+            if name in result:
+                raise BadInput(path, f"duplicate key '{name}'", line=place[0], column=place[1], hint="keep one of them")
+            marks[f"{pointer}/{name}"] = place
+            result[name] = _plain(value, f"{pointer}/{name}", marks, loader, path)
+        return result
+    if node.id == "sequence":
+        return [_plain(item, f"{pointer}/{i}", marks, loader, path) for i, item in enumerate(node.value)]
+    return loader.construct_object(node)
+
+
+class _Builder:
+    """Turns plain data into the dataclasses of `settings`, checking every key and type."""
+
+    def __init__(self, path: Path, marks: Marks) -> None:
+        self.path = path
+        self.marks = marks
+
+    def fail(self, pointer: str, reason: str, hint: str = "") -> BadInput:
+        line, column = self.marks.get(pointer, (None, None))
+        return BadInput(self.path, reason, hint=hint, line=line, column=column)
+
+    def build(self, kind: Any, value: Any, pointer: str) -> Any:
+        origin = get_origin(kind)
+        name = pointer.strip("/").replace("/", ".") or "the top level"
+        if is_dataclass(kind):
+            return self._dataclass(kind, value, pointer, name)
+        if origin in (Union, types.UnionType):
+            inner = [arg for arg in get_args(kind) if arg is not type(None)]
+            return None if value is None else self.build(inner[0], value, pointer)
+        if origin is Literal:
+            choices = get_args(kind)
+            if value not in choices:
+                raise self.fail(pointer, f"{name} is {value!r}", f"use one of {', '.join(map(str, choices))}")
+            return value
+        if origin is list:
+            if not isinstance(value, list):
+                raise self.fail(pointer, f"{name} must be a list")
+            (item,) = get_args(kind)
+            return [self.build(item, each, f"{pointer}/{i}") for i, each in enumerate(value)]  # pyright: ignore
+        if origin is dict:
+            if not isinstance(value, dict):
+                raise self.fail(pointer, f"{name} must be a mapping")
+            _, item = get_args(kind)
+            return {str(k): self.build(item, v, f"{pointer}/{k}") for k, v in value.items()}  # pyright: ignore
+        return self._scalar(kind, value, pointer, name)
+
+    def _scalar(self, kind: Any, value: Any, pointer: str, name: str) -> Any:
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            return float(value)
+        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+            return value
+        if kind is str and isinstance(value, int | float) and not isinstance(value, bool):
+            raise self.fail(pointer, f"{name} must be a string, not the number {value}", f"write '{value}' in quotes")
+        words = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
+        raise self.fail(pointer, f"{name} must be {words[kind]}")
+
+    def _dataclass(self, kind: Any, value: Any, pointer: str, name: str) -> Any:
+        if not isinstance(value, dict):
+            raise self.fail(pointer, f"{name} must be a mapping")
+        hints = get_type_hints(kind)
+        known = {(f.metadata.get("key") or f.name): f.name for f in fields(kind)}
+        given: dict[str, Any] = {}
+        for key, item in value.items():  # pyright: ignore[reportUnknownVariableType]
+            key = str(key)  # pyright: ignore[reportUnknownArgumentType]  # noqa: PLW2901
+            if key not in known:
+                close = difflib.get_close_matches(key, known, n=1)
+                hint = f"did you mean '{close[0]}'?" if close else f"known keys: {', '.join(known)}"
+                where = "" if not pointer else f" in {name}"
+                raise self.fail(f"{pointer}/{key}", f"unknown key '{key}'{where}", hint)
+            given[known[key]] = self.build(hints[known[key]], item, f"{pointer}/{key}")
+        return kind(**given)

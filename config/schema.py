@@ -1,0 +1,40 @@
+"""JSON Schema (draft 2020-12) of interlock.yaml, generated from the settings."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from .settings import Settings
+
+_SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def schema() -> dict[str, Any]:
+    """The schema as Python data."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "interlock.yaml",
+        **_schema(Settings),
+    }
+
+
+def _schema(kind: Any) -> dict[str, Any]:
+    origin = get_origin(kind)
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        properties: dict[str, Any] = {}
+        for f in fields(kind):
+            entry = {**_schema(hints[f.name]), "description": f.metadata["doc"]}
+            if f.default is not MISSING and f.default not in ("", None):
+                entry["default"] = f.default
+            properties[f.metadata.get("key") or f.name] = entry
+        doc = (kind.__doc__ or "").strip().splitlines()[0]
+        return {"type": "object", "description": doc, "properties": properties, "additionalProperties": False}
+    if origin is Literal:
+        return {"enum": list(get_args(kind))}
+    if origin is list:
+        return {"type": "array", "items": _schema(get_args(kind)[0])}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _schema(get_args(kind)[1])}
+    return {"type": _SCALARS[kind]}

@@ -1,0 +1,1 @@
+"""Targets, pull, the ledger with its two anchors, gates, promote and rollback."""

@@ -1,0 +1,1 @@
+"""Finding, Report and one file per output format. Knows no other room."""

@@ -1,0 +1,1 @@
+"""Digests, OpenSSF Model Signing bundles, keys, identity policy and strict verification."""
