@@ -1,4 +1,4 @@
-"""Find and read interlock.yaml (or `[tool.interlock]` of pyproject.toml) into `Settings`; refuse what it cannot mean."""
+"""Find and read interlock.yaml (or `[tool.interlock]` of pyproject.toml) into `Settings`; refuse the unknown."""
 
 from __future__ import annotations
 
