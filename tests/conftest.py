@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
@@ -17,6 +18,12 @@ def unavailable(what: str, how: str) -> NoReturn:
     if os.environ.get("INTERLOCK_REQUIRE_SERVICES"):
         pytest.fail(f"{what} is missing: {how}")
     pytest.skip(f"{what} is missing: {how}")
+
+
+@pytest.fixture(scope="session")
+def require() -> Callable[[str, str], NoReturn]:
+    """`require(what, how)`: say that a service is missing; skips here, fails in CI."""
+    return unavailable
 
 
 @pytest.fixture(scope="session")
