@@ -10,7 +10,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-CACHE = Path(__file__).resolve().parent.parent / ".cache" / "packages"
+CACHE = Path(__file__).resolve().parent / ".cache" / "packages"
 
 
 class FetchError(RuntimeError):
