@@ -1,0 +1,32 @@
+"""The swap plan: what must happen around the swap, in order, and which finding asks for each step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .rulebase import STEPS, Finding
+
+_WHAT = {
+    "preload": "load and warm up the new version beside the old one",
+    "verify": "verify the new version's signature and digest before it takes traffic",
+    "flush-kv": "drop prefix, KV and encoder caches at the swap; they hold values of the old weights",
+    "drain-sessions": "let running sessions end, or reset their recurrent state, before they meet the new version",
+    "reload-tokenizer": "reload the tokenizer in every worker together with the weights",
+    "revalidate-adapters": "check every loaded adapter against the new base before it serves again",
+    "reembed-index": "embed stored vectors again: old and new vectors do not share a space",
+}
+
+
+def plan(findings: Iterable[Finding], verdict: str) -> list[dict[str, Any]]:
+    """The ordered steps as `{"step", "what", "because": [{"rule", "message"}]}`; none where nothing changes.
+
+    Preload and verify belong to every swap, so they need no finding.
+    """
+    if verdict == "equal":
+        return []
+    asked: dict[str, list[dict[str, str]]] = {"preload": [], "verify": []}
+    for finding in findings:
+        for step in finding.plan:
+            asked.setdefault(step, []).append({"rule": finding.rule, "message": finding.message})
+    return [{"step": step, "what": _WHAT[step], "because": asked[step]} for step in STEPS if step in asked]

@@ -1,0 +1,33 @@
+"""The rules of validate, by folder. A row's modules are imported only where a model has files of one of its kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import NamedTuple, cast
+
+from .rulebase import Rule, RuleModule
+
+
+class Family(NamedTuple):
+    """A folder of rules, the modules in it, and the kinds of file (`models.tree`) that call for it; none: always."""
+
+    folder: str
+    modules: tuple[str, ...]
+    kinds: frozenset[str] = frozenset()
+
+
+FAMILIES: tuple[Family, ...] = ()
+
+
+def modules(kinds: set[str] | None = None) -> Iterator[RuleModule]:
+    """The rule modules that models with these kinds of file call for; all of them when None."""
+    for family in FAMILIES:
+        if kinds is None or not family.kinds or not family.kinds.isdisjoint(kinds):
+            for name in family.modules:
+                yield cast("RuleModule", import_module(f".{family.folder}.{name}", __package__))
+
+
+def all_rules() -> list[Rule]:
+    """Every rule, by id."""
+    return sorted((module.RULE for module in modules()), key=lambda rule: rule.id)

@@ -1,0 +1,157 @@
+"""The verb `validate`: may NEW replace OLD under traffic, or, without OLD, is NEW consistent in itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ...config.load import load
+from ...config.settings import Contract
+from ...models.errors import UnreadableModel
+from ...models.tree import read_tree
+from ...report.blocks import Block, Table
+from ...report.errors import NothingToCheck
+from ...report.finding import Finding, Location, Severity
+from ...report.report import Report, ordered
+from . import registry
+from .contents import identical
+from .plan import plan as swap_plan
+from .rulebase import Context, Level, Rule
+from .side import Side
+from .verdict import FailOn, fails, judged, verdict
+
+UNREADABLE = Rule(
+    id="FIL-READ",
+    name="unreadable-file",
+    family="FIL",
+    severity=Severity.ERROR,
+    summary="a file of the model cannot be read as what it claims to be",
+    what="Every artefact's header is read with bounds checked: truncation, overflow, overlap, hostile lengths.",
+    why="what cannot be read cannot be served, and is never counted as compatible",
+    hint="fetch the file again and compare its digest with the publisher's",
+)
+
+_NOT_MODELS = {"other", "code", "signature"}
+_FAIL_ON: dict[FailOn, Severity | None] = {
+    "breaks": Severity.ERROR,
+    "unproven": Severity.ERROR,
+    "restart": Severity.WARNING,
+    "any": Severity.WARNING,
+}
+
+
+def validate(
+    new: str | Path,
+    against: str | Path | None = None,
+    *,
+    config: str | None = None,
+    contract: Contract | None = None,
+    fail_on: FailOn = "restart",
+    names: tuple[str, str] | None = None,
+    options: dict[str, Any] | None = None,
+) -> Report:
+    """Compare the model at `new` with the live one at `against`, or check `new` alone.
+
+    `contract` overrides the one in interlock.yaml (`config` or the nearest file). `names` is how to call (new, old)
+    in messages. The report's facts hold `verdict`, `plan` and `delta`. Raises UnreadableModel where a path holds no
+    model at all, BadInput on an unusable configuration; a broken file inside a model is a finding and exit code 2.
+    """
+    shown = names or (str(new), str(against or ""))
+    context = Context(
+        new=Side(read_tree(new), shown[0]),
+        old=None if against is None else Side(read_tree(against), shown[1]),
+        contract=load(config).settings.contract if contract is None else contract,
+        options=options or {},
+    )
+    for side in (context.old, context.new):
+        if side is not None and side.tree.kinds <= _NOT_MODELS:
+            raise NothingToCheck(side.name, "holds no model files", hint="give the folder that the server loads")
+    same = context.old is None or identical(context.old.tree, context.new.tree)
+    findings, problems = _findings(context)
+    findings = judged(findings, context.contract)
+    level = verdict(findings, identical=same)
+    steps = swap_plan((f for f in findings if f.suppressed is None), level) if context.old else []
+    unread = [_unreadable(problem) for problem in problems]
+    return Report(
+        command="validate",
+        findings=ordered([*unread, *findings]),
+        facts={
+            "verdict": "unproven" if unread and level != "breaks" else level,
+            "plan": steps,
+            "new": shown[0],
+            "old": shown[1] or None,
+            "identical": same if context.old else None,
+        },
+        inputs=1 if context.old is None else 2,
+        unread=len(unread),
+        strict=True,
+        fail_on=_FAIL_ON[fail_on],
+        refused="" if unread or not fails(level, fail_on) else f"{level} is not accepted with --fail-on {fail_on}",
+        headline=_headline(level, findings, steps, len(unread), alone=context.old is None),
+        body=_body(steps),
+        rules=tuple(registry.all_rules()) if findings else (),
+    )
+
+
+def _findings(context: Context) -> tuple[list[Finding], list[UnreadableModel]]:
+    """What the rules say, and every file that could not be read."""
+    problems: dict[str, UnreadableModel] = {}
+    sides = [side for side in (context.old, context.new) if side is not None]
+    for side in sides:
+        problems.update((str(problem), problem) for problem in side.problems())
+    findings: list[Finding] = []
+    for module in registry.modules(set[str]().union(*(side.tree.kinds for side in sides))):
+        try:
+            findings.extend(module.check(context))
+        except UnreadableModel as problem:
+            problems[str(problem)] = problem
+    return findings, list(problems.values())
+
+
+def _unreadable(problem: UnreadableModel) -> Finding:
+    at = "" if problem.offset is None else f" at byte {problem.offset}"
+    return Finding(
+        rule=UNREADABLE.id,
+        name=UNREADABLE.name,
+        severity=Severity.ERROR,
+        message=f"cannot be read: {problem.reason}{at}",
+        where=Location(problem.what),
+        why=UNREADABLE.why,
+        hint=problem.hint or UNREADABLE.hint,
+        url=UNREADABLE.url,
+    )
+
+
+def _headline(level: Level, findings: list[Finding], steps: list[dict[str, Any]], unread: int, *, alone: bool) -> str:
+    if unread:
+        return f"verdict: none — {_count(unread, 'file')} could not be read"
+    standing = [f for f in findings if f.suppressed is None]
+    parts = [
+        _count(count, word)
+        for word, severity in (("error", "error"), ("warning", "warning"), ("note", "info"))
+        if (count := sum(f.severity == severity for f in standing))
+    ]
+    accepted = len(findings) - len(standing)
+    if accepted:
+        parts.append(f"{accepted} accepted")
+    word = level
+    if alone:
+        word = {"equal": "consistent", "hot": "consistent", "breaks": "inconsistent"}.get(level, level)
+    text = f"verdict: {word}" + (f" — {', '.join(parts)}" if parts else "")
+    if steps and level != "breaks":
+        text += f"; plan: {', '.join(step['step'] for step in steps)}"
+    return text
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _body(steps: list[dict[str, Any]]) -> list[Block]:
+    if not steps:
+        return []
+    rows = [
+        (str(i), step["step"], step["what"], ", ".join(dict.fromkeys(each["rule"] for each in step["because"])) or "-")
+        for i, step in enumerate(steps, 1)
+    ]
+    return [Table(("#", "step", "what", "asked by"), rows, title="swap plan", right=frozenset({"#"}))]

@@ -1,0 +1,114 @@
+"""Side: one model with its facts, each read when first asked for and then kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar, cast
+
+from ...models.errors import UnreadableModel
+from ...models.tree import ModelTree
+
+Fact = TypeVar("Fact")
+
+
+class Side:
+    """One of the two models. A fact that cannot be read raises UnreadableModel every time it is asked for.
+
+    `name` is how the user called the model. Rules may simply read the facts they need: the engine records an
+    unreadable one once and never lets it pass.
+    """
+
+    def __init__(self, tree: ModelTree, name: str) -> None:
+        self.tree = tree
+        self.name = name
+        self._facts: dict[str, Any] = {}
+
+    def show(self, file: str) -> str:
+        """A file of the model as messages name it."""
+        return str(self.tree.root / file) if file else self.name
+
+    def _once(self, key: str, read: Callable[[], Fact]) -> Fact:
+        if key not in self._facts:
+            try:
+                self._facts[key] = read()
+            except UnreadableModel as error:
+                self._facts[key] = error
+            except OSError as error:
+                reason = (error.strerror or str(error)).lower()
+                self._facts[key] = UnreadableModel(error.filename or self.name, reason)
+        value = self._facts[key]
+        if isinstance(value, UnreadableModel):
+            raise value
+        return cast("Fact", value)
+
+    def json(self, name: str) -> dict[str, Any] | None:
+        """A JSON object of the model's top folder by file name, None where the file is absent."""
+        file = self.tree.files.get(name)
+        if file is None:
+            return None
+
+        def read() -> dict[str, Any]:
+            from ...models.hf_config import read_json_config
+
+            return read_json_config(file.path)
+
+        return self._once(name, read)
+
+    @property
+    def config(self) -> dict[str, Any] | None:
+        """config.json."""
+        return self.json("config.json")
+
+    @property
+    def generation_config(self) -> dict[str, Any] | None:
+        """generation_config.json."""
+        return self.json("generation_config.json")
+
+    @property
+    def tokenizer_config(self) -> dict[str, Any] | None:
+        """tokenizer_config.json."""
+        return self.json("tokenizer_config.json")
+
+    @property
+    def special_tokens_map(self) -> dict[str, Any] | None:
+        """special_tokens_map.json."""
+        return self.json("special_tokens_map.json")
+
+    @property
+    def chat_templates(self) -> dict[str, tuple[str, str]]:
+        """Chat templates as name → (file, Jinja source); the unnamed one is `default`.
+
+        chat_template.jinja wins over the key of the same name in tokenizer_config.json, as in transformers.
+        """
+
+        def read() -> dict[str, tuple[str, str]]:
+            from ...models.hf_config import read_chat_templates
+
+            return read_chat_templates(self.tree)
+
+        return self._once("chat_templates", read)
+
+    @property
+    def tokenizer(self) -> Any:
+        """The model's tokenizer in canonical form (`models.tokenizer.Tokenizer`), None where it has none."""
+
+        def read() -> Any:
+            from ...models.tokenizer import read_tokenizer
+
+            return read_tokenizer(self.tree)
+
+        return self._once("tokenizer", read)
+
+    def problems(self) -> Iterator[UnreadableModel]:
+        """Every fact of the model that cannot be read."""
+        for key, kinds in _READS.items():
+            if self.tree.kinds.isdisjoint(kinds):
+                continue
+            try:
+                getattr(self, key)
+            except UnreadableModel as error:
+                yield error
+
+
+# Facts that are read even where no rule asks for them, and the kinds of file each comes from.
+_READS: dict[str, frozenset[str]] = {}

@@ -1,0 +1,72 @@
+"""From findings to one verdict: equal < hot < unproven < restart < breaks, after the project's own judgement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Literal, cast
+
+from ...config.settings import Accepted, Contract
+from ...report.errors import BadInput
+from .rulebase import LEVELS, SEVERITY, Finding, Level
+
+FailOn = Literal["breaks", "restart", "unproven", "any"]
+
+# Unproven counts as restart: what was not shown to be safe needs the careful way. `unproven` tolerates a restart
+# that is known to suffice, but not the unknown.
+_FAILING: dict[str, frozenset[str]] = {
+    "breaks": frozenset({"breaks"}),
+    "unproven": frozenset({"breaks", "unproven"}),
+    "restart": frozenset({"breaks", "unproven", "restart"}),
+    "any": frozenset({"breaks", "unproven", "restart", "hot"}),
+}
+
+
+def judged(findings: Iterable[Finding], contract: Contract, today: date | None = None) -> list[Finding]:
+    """The findings with the levels and accepted exceptions of interlock.yaml applied.
+
+    An exception whose day is over, or that names no reason, does not silence anything; one that cannot be read
+    raises BadInput.
+    """
+    now = today or datetime.now(UTC).date()
+    accepted = [(each, _last_day(each)) for each in contract.accept]
+    result: list[Finding] = []
+    for finding in findings:
+        current = finding
+        if current.rule in contract.levels:
+            level = cast("Level", contract.levels[current.rule])
+            current = replace(current, level=level, severity=SEVERITY[level])
+        for each, until in accepted:
+            if now <= until and each.rule == current.rule and _covers(each, current):
+                current = replace(current, suppressed=f"{each.reason} (until {until.isoformat()})")
+        result.append(current)
+    return result
+
+
+def _last_day(accepted: Accepted) -> date:
+    name = f"contract.accept for {accepted.rule or 'a rule without id'}"
+    if not accepted.rule or not accepted.reason or not accepted.until:
+        raise BadInput(name, "needs rule, reason and until", hint="an exception says why, and when it ends")
+    try:
+        return date.fromisoformat(accepted.until)
+    except ValueError as error:
+        raise BadInput(name, f"until is {accepted.until!r}, not a day", hint="write YYYY-MM-DD") from error
+
+
+def _covers(accepted: Accepted, finding: Finding) -> bool:
+    if not accepted.path:
+        return True
+    where = finding.where
+    return where is not None and (accepted.path == where.object or where.path.endswith(accepted.path))
+
+
+def verdict(findings: Iterable[Finding], *, identical: bool) -> Level:
+    """The worst level of the findings that stand; `equal` only where the two models are known to be identical."""
+    worst = max((LEVELS.index(cast("Level", f.level)) for f in findings if f.suppressed is None), default=0)
+    return LEVELS[worst] if identical else LEVELS[max(worst, LEVELS.index("hot"))]
+
+
+def fails(level: Level, fail_on: FailOn) -> bool:
+    """Whether the gate says no to this verdict."""
+    return level in _FAILING[fail_on]

@@ -1,0 +1,56 @@
+"""`interlock validate`."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Annotated, Literal
+
+import typer
+
+from .emit import run
+from .options import Color, Config, Output, OutputFormat, Outputs
+
+
+def validate(  # noqa: PLR0917 - typer passes them by name
+    new: Annotated[str, typer.Argument(metavar="NEW", help="the new version: a file, a directory or a reference")],
+    against: Annotated[
+        str | None, typer.Option("--against", "-a", metavar="OLD", help="the version that serves now")
+    ] = None,
+    fail_on: Annotated[
+        Literal["breaks", "restart", "unproven", "any"],
+        typer.Option(help="lowest verdict that makes the gate say no; unproven counts as restart"),
+    ] = "restart",
+    config: Config = None,
+    output_format: OutputFormat = "human",
+    output: Output = None,
+    color: Color = "auto",
+) -> int:
+    """May NEW replace OLD under traffic? Verdict, proof or witness, and the swap plan.
+
+    Without --against, is NEW consistent in itself? Only headers are read, so size does not matter.
+
+    interlock validate model.onnx --against live/model.onnx
+
+    interlock validate ./llama-3.1-70b --against oci-layout:registry:prod
+    """
+    from ..checks.validate.run import validate as verb
+    from ..report.report import Report
+
+    def go() -> Report:
+        with ExitStack() as stack:
+            paths = [_local(reference, stack) for reference in ((new, against) if against else (new,))]
+            names = (new, against or "")
+            return verb(paths[0], *paths[1:], config=config, fail_on=fail_on, names=names)
+
+    return run("validate", Outputs(output_format, tuple(output or ()), color), go)
+
+
+def _local(reference: str, stack: ExitStack) -> str:
+    """A path for a path or reference; what a reference was fetched into goes away with the stack."""
+    scheme = reference.partition(":")[0]
+    if scheme not in ("oci-layout", "oci", "directory", "hf", "s3", "mlflow"):
+        return reference
+    from ..release.reference import open_model
+
+    path, _digest = stack.enter_context(open_model(reference))
+    return str(path)
