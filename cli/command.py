@@ -6,10 +6,11 @@ import sys
 from importlib import import_module
 
 import typer
-from typer._click.exceptions import ClickException
+from typer._click.exceptions import ClickException, NoSuchOption
 
 from ..report import exits
 from .table import Command
+from .usage import HelpCommand
 
 
 def run(command: Command, args: list[str]) -> int:
@@ -19,7 +20,8 @@ def run(command: Command, args: list[str]) -> int:
     """
     function = getattr(import_module(f".{command.module}", __package__), command.name.replace("-", "_"))
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(command.name, context_settings={"help_option_names": ["-h", "--help"]})(function)
+    settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    app.command(command.name, cls=HelpCommand, context_settings=settings)(function)
     click_command = typer.main.get_command(app)
     prefix = f"INTERLOCK_{command.name.upper().replace('-', '_')}"
     try:
@@ -27,12 +29,23 @@ def run(command: Command, args: list[str]) -> int:
             args, prog_name=f"interlock {command.name}", standalone_mode=False, auto_envvar_prefix=prefix
         )
     except ClickException as error:
-        sys.stderr.write(f"error: {_lower(error.format_message())}\nhint: see interlock {command.name} --help\n")
+        sys.stderr.write(_usage_error(error, command.name))
         return exits.BAD_INPUT
     except typer.Abort:
         sys.stderr.write("interrupted\n")
         return exits.INTERRUPTED
     return code if isinstance(code, int) else exits.PASS
+
+
+def _usage_error(error: ClickException, name: str) -> str:
+    """A usage error in two lines: what is wrong, what to do next."""
+    hint = f"see interlock {name} --help"
+    message = _lower(error.format_message())
+    if isinstance(error, NoSuchOption):
+        message = f"unknown option '{error.option_name}'"
+        if error.possibilities:
+            hint = f"did you mean '{error.possibilities[0]}'?"
+    return f"error: {message}\nhint: {hint}\n"
 
 
 def _lower(message: str) -> str:

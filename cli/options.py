@@ -14,7 +14,12 @@ FormatName = Literal["human", "concise", "json", "sarif", "github", "gitlab", "j
 OutputFormat = Annotated[
     FormatName,
     typer.Option(
-        "--output-format", "-f", envvar="INTERLOCK_OUTPUT_FORMAT", help="format of stdout", rich_help_panel=_OUTPUT
+        "--output-format",
+        "-f",
+        metavar="FORMAT",
+        envvar="INTERLOCK_OUTPUT_FORMAT",
+        help="format of stdout",
+        rich_help_panel=_OUTPUT,
     ),
 ]
 Output = Annotated[
@@ -24,7 +29,7 @@ Output = Annotated[
         "-o",
         metavar="[FORMAT=]FILE",
         envvar="INTERLOCK_OUTPUT",
-        help="write to FILE instead of stdout; with FORMAT= also write FILE; repeatable",
+        help="write to FILE instead of stdout; with FORMAT= write FILE as well; repeatable",
         rich_help_panel=_OUTPUT,
     ),
 ]

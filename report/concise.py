@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from .finding import Location
 from .report import Report
 from .style import Style, printable
+from .summary import standing, verdict_line
 
 if TYPE_CHECKING:
     from .formats import View
@@ -24,11 +25,7 @@ def render(report: Report, view: View) -> str:
     style = Style(view.colour)
     lines = [
         f"{place(f.where)}: {f.severity} {style(f.rule, 'bold')} {printable(f.message)}"
-        for f in report.findings
-        if f.suppressed is None or view.show_suppressed
+        for f in standing(report, view.show_suppressed)
     ]
-    if report.error is not None:
-        lines.append(f"error: {report.error}")
-    elif report.headline:
-        lines.append(report.headline)
+    lines.append(printable(f"error: {report.error}" if report.error is not None else verdict_line(report)))
     return "\n".join(lines)

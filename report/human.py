@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
+from . import exits
 from .blocks import Block, Histogram, Table
 from .concise import place
-from .finding import Finding, Location
+from .finding import Finding
+from .frames import Frames
 from .report import Report
 from .style import Style, printable
+from .summary import standing, verdict_line
 
 if TYPE_CHECKING:
     from .formats import View
 
 _COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
-_MAX_LINE = 160
 
 
 def render(report: Report, view: View) -> str:
     """The report as a person at a terminal wants it."""
     style = Style(view.colour)
     frames = Frames()
-    shown = [f for f in report.findings if f.suppressed is None or view.show_suppressed]
+    shown = standing(report, view.show_suppressed)
     parts = [_finding(finding, frames, style) for finding in shown]
     parts.extend(_block(block, style) for block in report.body)
     if report.error is not None:
         parts.append(_error(report, style))
     else:
-        colour = {"pass": "green", "fail": "red", "error": "red"}[report.verdict]
-        if report.headline:
-            parts.append(style(report.headline, "bold", colour))
-        if report.refused:
-            parts.append(f"refused: {printable(report.refused)}")
+        parts.append("\n".join(_verdict(report, style)))
     return "\n\n".join(part for part in parts if part)
+
+
+def _verdict(report: Report, style: Style) -> list[str]:
+    """What can be fixed at once, then the verdict, then why the gate says no where no finding says so."""
+    colour = {exits.PASS: "green", exits.NOTHING: "yellow"}.get(report.exit_code, "red")
+    fixes = [f.fix for f in report.findings if f.fix is not None and f.suppressed is None]
+    safe = sum(fix.safe for fix in fixes)
+    offers = [f"{safe} fixable with --fix"] if safe else []
+    offers += [f"{len(fixes) - safe} with --fix --unsafe-fixes"] if len(fixes) > safe else []
+    lines = [", ".join(offers)] if offers else []
+    lines.append(style(printable(verdict_line(report)), "bold", colour))
+    if report.refused:
+        lines.append(f"{style('refused', 'bold', 'red')}: {printable(report.refused)}")
+    return lines
 
 
 def _error(report: Report, style: Style) -> str:
@@ -61,49 +72,14 @@ def _finding(finding: Finding, frames: Frames, style: Style) -> str:
         lines.append(f"   why: {printable(finding.why)}")
     if finding.hint:
         lines.append(f"   {style('hint', 'bold')}: {printable(finding.hint)}")
+    lines.extend(f"   plan: {printable(step)}" for step in finding.plan)
+    lines.extend(f"   see {place(other)} {printable(other.object)}".rstrip() for other in finding.related)
     if finding.fix is not None:
         how = "--fix" if finding.fix.safe else "--fix --unsafe-fixes"
-        lines.append(f"   {style('fixable', 'dim')}: {finding.fix.title or 'see --diff'} ({how})")
+        lines.append(f"   {style('fixable', 'dim')}: {printable(finding.fix.title) or 'see --diff'} ({how})")
     if finding.suppressed is not None:
         lines.append(style(f"   suppressed: {printable(finding.suppressed)}", "dim"))
     return "\n".join(lines)
-
-
-class Frames:
-    """Source lines for code frames; keeps the file read last, since findings come sorted by file."""
-
-    def __init__(self) -> None:
-        self._path = ""
-        self._lines: list[str] = []
-
-    def frame(self, where: Location, style: Style) -> list[str]:
-        """The line a finding points at with a caret run under it; nothing where the source is not a text file."""
-        if where.line is None:
-            return []
-        source = self._source(where.path, where.line)
-        if source is None:
-            return []
-        number = str(where.line)
-        lines = [f" {style(number, 'blue')} {style('|', 'blue')} {printable(source[:_MAX_LINE])}"]
-        if where.column is not None and where.column <= len(source[:_MAX_LINE]):
-            same = where.end_line in (None, where.line)
-            end = where.end_column if where.end_column is not None and same else len(source) + 1
-            width = max(1, min(end, _MAX_LINE + 1) - where.column)
-            pad = "".join("\t" if c == "\t" else " " for c in source[: where.column - 1])
-            lines.append(f" {' ' * len(number)} {style('|', 'blue')} {pad}{style('^' * width, 'yellow')}")
-        return lines
-
-    def _source(self, path: str, line: int) -> str | None:
-        if path != self._path:
-            self._path, self._lines = path, []
-        if len(self._lines) < line:
-            try:
-                with open(path, encoding="utf-8-sig", errors="replace") as stream:  # noqa: PTH123
-                    self._lines = [text.rstrip("\r\n") for text in islice(stream, line + 500)]
-            except OSError:
-                # The frame is an extra: the finding itself was made from a read that worked (stdin, an archive).
-                return None
-        return self._lines[line - 1] if line <= len(self._lines) else None
 
 
 def _block(block: Block, style: Style) -> str:
@@ -112,7 +88,7 @@ def _block(block: Block, style: Style) -> str:
         return "\n".join(title + table_lines(block, style))
     if isinstance(block, Histogram):
         return "\n".join(title + histogram_lines(block))
-    return "\n".join([*title, block.text])
+    return "\n".join([*title, *map(printable, block.text.split("\n"))])
 
 
 def table_lines(table: Table, style: Style) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Any, cast
 
 from ..version import __version__
 from .finding import Finding, Location, Severity
@@ -16,7 +17,23 @@ if TYPE_CHECKING:
 def render(report: Report, view: View) -> str:
     """The report as indented JSON; keys are always present, empty ones as null or []."""
     del view
-    return json.dumps(document(report), indent=2, ensure_ascii=False, default=str)
+    return dumps(document(report))
+
+
+def dumps(value: Any) -> str:
+    """Indented JSON that every parser reads: numbers that JSON lacks (NaN, infinities) become null."""
+    return json.dumps(_finite(value), indent=2, ensure_ascii=False, default=str, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        items = cast("dict[Any, Any]", value)
+        return {key if isinstance(key, str) else str(key): _finite(item) for key, item in items.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in cast("list[Any]", value)]
+    return value
 
 
 def document(report: Report) -> dict[str, Any]:
@@ -47,6 +64,7 @@ def document(report: Report) -> dict[str, Any]:
         },
         "findings": [finding_document(finding) for finding in report.findings],
         "facts": report.facts,
+        "payload": report.payload or None,
     }
 
 
@@ -73,7 +91,12 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "witness": finding.witness,
         "proof": finding.proof or None,
         "plan": list(finding.plan),
+        "related": [_place(location) for location in finding.related],
     }
     if finding.level:
         document["level"] = finding.level
     return document
+
+
+def _place(where: Location) -> dict[str, Any]:
+    return {"path": where.path, "line": where.line, "column": where.column, "object": where.object or None}

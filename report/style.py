@@ -1,4 +1,4 @@
-"""ANSI styling without a dependency. Everything stays understandable with colour off."""
+"""ANSI styling and safe text without a dependency. Everything stays understandable with colour off."""
 
 from __future__ import annotations
 
@@ -37,3 +37,8 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def whole(text: str) -> str:
+    """Text without lone surrogates (undecodable file names), which no encoding can write."""
+    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
