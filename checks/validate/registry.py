@@ -17,7 +17,14 @@ class Family(NamedTuple):
     kinds: frozenset[str] = frozenset()
 
 
-FAMILIES: tuple[Family, ...] = ()
+FAMILIES: tuple[Family, ...] = (
+    Family(
+        "tokenizer",
+        ("tok_id", "tok_del", "tok_add", "tok_eos", "tok_bos", "tok_padtok", "tok_unk"),
+        frozenset({"tokenizer", "tokenizer-config", "gguf"}),
+    ),
+    Family("config", ("cfg_arch", "cfg_geom"), frozenset({"config"})),
+)
 
 
 def modules(kinds: set[str] | None = None) -> Iterator[RuleModule]:

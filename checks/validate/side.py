@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ...models.errors import UnreadableModel
 from ...models.tree import ModelTree
+
+if TYPE_CHECKING:
+    from ...models.tokenizer import Tokenizer
 
 Fact = TypeVar("Fact")
 
@@ -89,10 +92,10 @@ class Side:
         return self._once("chat_templates", read)
 
     @property
-    def tokenizer(self) -> Any:
-        """The model's tokenizer in canonical form (`models.tokenizer.Tokenizer`), None where it has none."""
+    def tokenizer(self) -> Tokenizer | None:
+        """The model's tokenizer in canonical form, None where it has none."""
 
-        def read() -> Any:
+        def read() -> Tokenizer | None:
             from ...models.tokenizer import read_tokenizer
 
             return read_tokenizer(self.tree)
@@ -111,4 +114,11 @@ class Side:
 
 
 # Facts that are read even where no rule asks for them, and the kinds of file each comes from.
-_READS: dict[str, frozenset[str]] = {}
+_READS: dict[str, frozenset[str]] = {
+    "config": frozenset({"config"}),
+    "generation_config": frozenset({"generation-config"}),
+    "tokenizer_config": frozenset({"tokenizer-config"}),
+    "special_tokens_map": frozenset({"tokenizer-config"}),
+    "chat_templates": frozenset({"chat-template", "tokenizer-config"}),
+    "tokenizer": frozenset({"tokenizer"}),
+}

@@ -1,0 +1,40 @@
+"""CFG-GEOM: another size of layers, heads or experts than before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Rule
+from .fields import NAMES, effective, value
+
+RULE = Rule(
+    id="CFG-GEOM",
+    name="geometry-changed",
+    family="CFG",
+    severity=Severity.WARNING,
+    summary="layers, heads, sizes or experts differ",
+    what="The sizes and switches of config.json that decide the shape of weights, KV cache and kernels, under every "
+    "name the model families use, with the defaults of `transformers` filled in.",
+    why="the running graph and its KV cache have the old shape; weights of the new one do not fit in",
+    hint="start new replicas for the new version and move traffic to them",
+    bad='{"num_key_value_heads": 4}   (was 8)',
+    good='{"num_key_value_heads": 8}',
+    example="json",
+    exemptions=("a default that is only written out",),
+    reads=("config",),
+)
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """Compare quantity by quantity, each once, whatever key it is written under."""
+    if ctx.old is None or ctx.old.config is None or ctx.new.config is None:
+        return
+    for quantity in NAMES:
+        old, new = effective(ctx.old.config, quantity), effective(ctx.new.config, quantity)
+        if old == new:
+            continue
+        key = value(ctx.new.config, quantity)[0] or value(ctx.old.config, quantity)[0]
+        yield ctx.finding(
+            RULE, "restart", f"{quantity} differs", path="config.json", pointer=f"/{key}", old=old, new=new
+        )

@@ -1,0 +1,81 @@
+"""The special tokens of a model: what its files say eos, bos, pad and unk are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from ....models.hf_config import stop_ids, token_content
+from ..rulebase import Context, Finding, Rule
+from ..side import Side
+
+Role = Literal["eos", "bos", "pad", "unk"]
+
+
+class Special(NamedTuple):
+    """A special token: its text, its ids and the file that declares it; empty where nothing does."""
+
+    content: str | None
+    ids: frozenset[int]
+    file: str
+
+    def __str__(self) -> str:
+        ids = ", ".join(map(str, sorted(self.ids)))
+        if self.content is None:
+            return ids or "none"
+        return f"{self.content!r} ({ids})" if ids else repr(self.content)
+
+
+def special(side: Side, role: Role) -> Special:
+    """The token that plays `role`: from the tokenizer's configuration, its own file, or the model's configuration."""
+    tokenizer = side.tokenizer
+    for file in ("tokenizer_config.json", "special_tokens_map.json"):
+        declared = side.json(file)
+        content = token_content((declared or {}).get(f"{role}_token"))
+        if content is not None:
+            number = tokenizer.id_of(content) if tokenizer is not None else None
+            return Special(content, _config_ids(side, role) if number is None else frozenset({number}), file)
+    if tokenizer is not None:
+        number = tokenizer.special.get(role)
+        content = tokenizer.settings.get("unk_token") if role == "unk" else None
+        if number is None and content is not None:
+            number = tokenizer.id_of(content)
+        if number is None and role == "unk":
+            number = tokenizer.settings.get("unk_id")
+        if number is not None:
+            return Special(tokenizer.tokens.get(number, content), frozenset({number}), _name(side))
+    ids = _config_ids(side, role)
+    return Special(None, ids, "config.json" if ids else "")
+
+
+def _config_ids(side: Side, role: Role) -> frozenset[int]:
+    return stop_ids((side.config or {}).get(f"{role}_token_id"))
+
+
+def _name(side: Side) -> str:
+    return side.tokenizer.path.rsplit("/", 1)[-1] if side.tokenizer is not None else ""
+
+
+def moved(
+    ctx: Context, rule: Rule, role: Role, cost: str, *, gained: Literal["restart", "breaks"]
+) -> Iterator[Finding]:
+    """A finding where the text or id of `role` differs; `gained` is the level where there was none before."""
+    if ctx.old is None:
+        return
+    old, new = special(ctx.old, role), special(ctx.new, role)
+    texts = old.content is not None and new.content is not None and old.content != new.content
+    ids = bool(old.ids) and bool(new.ids) and old.ids != new.ids
+    had, has = bool(old.ids or old.content is not None), bool(new.ids or new.content is not None)
+    if not (texts or ids or had != has):
+        return
+    yield ctx.finding(
+        rule,
+        "breaks" if had else gained,
+        f"the {role} token changed" if had else f"there is a {role} token now",
+        path=new.file or old.file,
+        pointer=f"/{role}_token" if new.file.endswith(".json") and new.content is not None else "",
+        old=str(old),
+        new=str(new),
+        why=cost,
+        plan=("reload-tokenizer",),
+    )

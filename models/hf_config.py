@@ -1,0 +1,93 @@
+"""Read the small JSON and Jinja files of a Hugging Face model directory, strictly and with bounds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from .errors import UnreadableModel
+from .strict_json import items_of, loads_object
+from .tree import ModelTree
+
+# The largest in public use is about 1.2 MB: a tokenizer_config.json that lists 6,000 added tokens.
+MAX_BYTES = 64 << 20
+MAX_TEMPLATE = 4 << 20
+
+
+def read_json_config(path: Path) -> dict[str, Any]:
+    """A JSON object with its duplicate keys refused. Raises UnreadableModel with line and column."""
+    return loads_object(_bounded(path, MAX_BYTES), str(path))
+
+
+def read_template(path: Path) -> str:
+    """The text of a chat template file. Raises UnreadableModel."""
+    data = _bounded(path, MAX_TEMPLATE)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UnreadableModel(path, "not UTF-8", offset=error.start) from None
+
+
+def _bounded(path: Path, limit: int) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(limit + 1)
+    except OSError as error:
+        raise UnreadableModel(path, (error.strerror or str(error)).lower()) from error
+    if len(data) > limit:
+        raise UnreadableModel(path, f"is larger than the {limit >> 20} MiB that such a file may have")
+    return data
+
+
+def token_content(value: Any) -> str | None:
+    """A special token's text: configs hold it as a string or as an object with `content`."""
+    match value:
+        case str(content) | {"content": str(content)}:
+            return content
+        case _:
+            return None
+
+
+def text_config(config: dict[str, Any]) -> dict[str, Any]:
+    """The language model's part of a configuration: multimodal ones nest it."""
+    for key in ("text_config", "llm_config", "language_config"):
+        if isinstance(config.get(key), dict):
+            return {**config, **config[key]}
+    return config
+
+
+def stop_ids(value: Any) -> frozenset[int]:
+    """`eos_token_id` as a set: an id, a list of ids, or nothing."""
+    return frozenset(item for item in items_of(value) if isinstance(item, int) and not isinstance(item, bool))
+
+
+def read_chat_templates(tree: ModelTree) -> dict[str, tuple[str, str]]:
+    """Chat templates as name → (file, Jinja source); the unnamed one is `default`.
+
+    chat_template.jinja and additional_chat_templates/*.jinja win over chat_template.json, which wins over
+    tokenizer_config.json, as in `transformers`. Raises UnreadableModel.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for name in ("tokenizer_config.json", "chat_template.json"):
+        file = tree.files.get(name)
+        if file is not None:
+            _declared(read_json_config(file.path).get("chat_template"), name, str(file.path), found)
+    for file in tree.files.values():
+        folder, _, base = file.name.rpartition("/")
+        if file.name == "chat_template.jinja":
+            found["default"] = (file.name, read_template(file.path))
+        elif folder == "additional_chat_templates" and base.endswith(".jinja"):
+            found[base.removesuffix(".jinja")] = (file.name, read_template(file.path))
+    return found
+
+
+def _declared(value: Any, file: str, path: str, into: dict[str, tuple[str, str]]) -> None:
+    """A template, or a list of named ones."""
+    for index, item in enumerate(items_of(value)):
+        match item:
+            case str(source):
+                into["default"] = (file, source)
+            case {"name": str(name), "template": str(source)}:
+                into[name] = (file, source)
+            case _:
+                raise UnreadableModel(path, f"chat_template[{index}] is neither a template nor a named one")

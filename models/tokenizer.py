@@ -1,0 +1,193 @@
+"""Tokenizer: one canonical form for every tokenizer format, and the choice of reader.
+
+Two tokenizers are compared in this form, so what a format writes in more than one way (an empty sequence and null,
+merges as strings and as pairs) has to look the same here. Vocabulary and merges are parsed only when asked for:
+where both sides hold the same bytes, their digests say so already.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+from .errors import UnreadableModel
+from .tree import ModelTree, TreeFile
+
+Algorithm = Literal["BPE", "Unigram", "WordPiece", "WordLevel"]
+Format = Literal["tokenizer.json", "sentencepiece", "tekken", "tiktoken", "gguf", "vocab"]
+T = TypeVar("T")
+
+MAX_ID = 0xFFFF_FFFF
+
+
+class Part(Generic[T]):
+    """A large part of a tokenizer, read on demand. `digest` is of its source bytes, empty where there are none."""
+
+    __slots__ = ("_load", "_value", "digest")
+
+    def __init__(self, load: Callable[[], T], digest: str = "") -> None:
+        self._load: Callable[[], T] | None = load
+        self._value: T | None = None
+        self.digest = digest
+
+    @property
+    def value(self) -> T:
+        """The parsed part. Raises UnreadableModel."""
+        if self._load is not None:
+            self._value = self._load()
+            self._load = None
+        return self._value  # pyright: ignore[reportReturnType]
+
+    def same(self, other: Part[T]) -> bool:
+        """Whether both hold the same, by their bytes or else by their values."""
+        return (bool(self.digest) and self.digest == other.digest) or self.value == other.value
+
+
+@dataclass(frozen=True, slots=True)
+class AddedToken:
+    """A literal that is cut out of the text before the model sees it."""
+
+    id: int
+    content: str
+    special: bool = False
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool = True
+
+    @property
+    def flags(self) -> tuple[bool, bool, bool, bool, bool]:
+        """What decides how the literal matches."""
+        return (self.special, self.single_word, self.lstrip, self.rstrip, self.normalized)
+
+
+@dataclass(slots=True, kw_only=True, eq=False, weakref_slot=True)
+class Tokenizer:
+    """A tokenizer in canonical form.
+
+    `vocab` maps the model's tokens to ids, as the format spells tokens; `merges` are pairs in rank order (BPE);
+    `scores` are the log probabilities by id (Unigram, SentencePiece). `settings` are the model's other options,
+    defaults filled in. `normalizer`, `pre_tokenizer`, `post_processor` and `decoder` are canonical JSON (see
+    `models.tokenizers.pipeline`), None for nothing. `special` holds the ids of eos, bos, pad and unk where the
+    format itself declares them. `reserved` are ids kept free by the format; `controls` are ids that never match text.
+    """
+
+    path: str
+    format: Format
+    algorithm: Algorithm
+    vocab: Part[Mapping[str, int]]
+    merges: Part[tuple[tuple[str, str], ...]] = field(default_factory=lambda: Part(tuple[tuple[str, str], ...]))
+    scores: Part[Mapping[int, float]] = field(default_factory=lambda: Part(dict[int, float]))
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+    added: tuple[AddedToken, ...] = ()
+    normalizer: Any = None
+    pre_tokenizer: Any = None
+    post_processor: Any = None
+    decoder: Any = None
+    truncation: Any = None
+    padding: Any = None
+    special: dict[str, int | None] = field(default_factory=dict[str, int | None])
+    controls: frozenset[int] = frozenset()
+    merge_form: Literal["", "string", "pair"] = ""
+    top_id: Callable[[], int] | None = None
+    _tokens: dict[int, str] | None = None
+
+    @property
+    def tokens(self) -> dict[int, str]:
+        """The token of every id: the vocabulary with added tokens laid over it."""
+        if self._tokens is None:
+            self._tokens = {number: token for token, number in self.vocab.value.items()}
+            self._tokens.update((each.id, each.content) for each in self.added)
+        return self._tokens
+
+    @property
+    def bound(self) -> int:
+        """An upper bound of the ids in use, without parsing the vocabulary where the reader can tell."""
+        ids = [each.id for each in self.added]
+        model = self.top_id() if self.top_id is not None else max(self.vocab.value.values(), default=-1)
+        return max([model, *ids], default=-1)
+
+    @property
+    def largest(self) -> int:
+        """The largest id in use, -1 for an empty tokenizer."""
+        return max(self.tokens, default=-1)
+
+    def id_of(self, token: str) -> int | None:
+        """The id of a token, added tokens first."""
+        for each in self.added:
+            if each.content == token:
+                return each.id
+        return self.vocab.value.get(token)
+
+    def fingerprint(self) -> str:
+        """SHA-256 over (id, bytes, special?) of every token: equal across formats for one vocabulary."""
+        from .tokenizers.spelling import token_bytes
+
+        special = {each.id for each in self.added if each.special} | self.controls
+        digest = hashlib.sha256()
+        for number, token in sorted(self.tokens.items()):
+            raw = token.encode() if number in special else token_bytes(self, number, token)
+            digest.update(b"%d %d %d " % (number, number in special, len(raw)) + raw)
+        return digest.hexdigest()
+
+
+# Preferred first: what the serving stacks load when several formats lie side by side.
+_ORDER: tuple[Format, ...] = ("tokenizer.json", "tekken", "sentencepiece", "tiktoken", "vocab", "gguf")
+
+
+def read_tokenizer(tree: ModelTree) -> Tokenizer | None:
+    """The tokenizer that serves from this model, None where there is none. Raises UnreadableModel."""
+    candidates = sorted(_candidates(tree), key=lambda pair: _ORDER.index(pair[0]))
+    return _read(*candidates[0], tree) if candidates else None
+
+
+def read_tokenizers(tree: ModelTree) -> list[Tokenizer]:
+    """Every tokenizer of the model, the serving one first. Raises UnreadableModel."""
+    return [_read(kind, file, tree) for kind, file in sorted(_candidates(tree), key=lambda p: _ORDER.index(p[0]))]
+
+
+def _candidates(tree: ModelTree) -> Iterable[tuple[Format, TreeFile]]:
+    for file in tree.files.values():
+        if "/" in file.name:
+            continue  # a tokenizer of another component
+        if file.kind == "gguf":
+            yield "gguf", file
+        elif file.kind == "tokenizer":
+            kind = _format(file)
+            if kind:
+                yield kind, file
+
+
+def _format(file: TreeFile) -> Format | None:
+    name = file.name.lower()
+    if name.startswith("tekken"):
+        return "tekken"
+    if name.endswith((".tiktoken", ".model")) and _looks_like_tiktoken(file):
+        return "tiktoken"
+    if name in {"vocab.txt", "vocab.json"}:
+        return "vocab"
+    if name == "merges.txt":
+        return None  # read with vocab.json
+    if name.endswith(".json"):
+        return "tokenizer.json"
+    with file.path.open("rb") as stream:
+        return "tokenizer.json" if stream.read(1) == b"{" else "sentencepiece"
+
+
+def _looks_like_tiktoken(file: TreeFile) -> bool:
+    """A line of base64, a space and a rank; a SentencePiece model starts with a length-delimited field."""
+    with file.path.open("rb") as stream:
+        first = stream.read(64).split(b"\n", 1)[0]
+    encoded, _, rank = first.partition(b" ")
+    return bool(encoded) and rank.strip().isdigit() and not encoded.startswith(b"\x0a")
+
+
+def _read(kind: Format, file: TreeFile, tree: ModelTree) -> Tokenizer:
+    from . import tokenizers
+
+    try:
+        return tokenizers.reader(kind)(file, tree)
+    except OSError as error:
+        raise UnreadableModel(file.path, (error.strerror or str(error)).lower()) from error

@@ -1,0 +1,213 @@
+"""Read tokenizer.json, the serialisation of the `tokenizers` library."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from ..errors import UnreadableModel
+from ..strict_json import as_integer, as_list, as_object, as_string, describe, loads, loads_object
+from ..tokenizer import MAX_ID, AddedToken, Algorithm, Part, Tokenizer
+from ..tree import ModelTree, TreeFile
+from . import pipeline
+from .cut import Cut, cut, highest
+
+MAX_BYTES = 512 << 20
+Pairs = tuple[tuple[str, str], ...]
+
+
+def read(file: TreeFile, tree: ModelTree) -> Tokenizer:  # noqa: ARG001 - the signature of all readers
+    """The tokenizer of a tokenizer.json.
+
+    Vocabulary and merges are digested and dropped, and read again from the file when a rule needs them: two
+    tokenizers are then never in memory together for nothing. Raises UnreadableModel.
+    """
+    if file.size > MAX_BYTES:
+        raise UnreadableModel(file.path, f"{file.size} bytes is more than the {MAX_BYTES} a tokenizer may have")
+    return parse(file.path.read_bytes(), str(file.path), source=file.path)
+
+
+def parse(data: bytes, what: str, source: Path | None = None) -> Tokenizer:
+    """The tokenizer in the bytes of a tokenizer.json; `source` allows reading its sections again later."""
+    sections = cut(data, what)
+    document = loads_object(data, what) if sections is None else sections.rest
+    model = as_object(document.get("model"), what, "model")
+    algorithm = _algorithm(model, what)
+    tokenizer = Tokenizer(
+        path=what,
+        format="tokenizer.json",
+        algorithm=algorithm,
+        vocab=Part(dict[str, int]),
+        settings=_settings(model, algorithm),
+        added=_added(document, what),
+        normalizer=pipeline.normalizer(document.get("normalizer"), what),
+        pre_tokenizer=pipeline.pre_tokenizer(document.get("pre_tokenizer"), what),
+        post_processor=pipeline.post_processor(document.get("post_processor"), what),
+        decoder=pipeline.decoder(document.get("decoder"), what),
+        truncation=document.get("truncation"),
+        padding=document.get("padding"),
+    )
+    if sections is not None:
+        _lazily(tokenizer, data, what, sections, source)
+    elif algorithm == "Unigram":
+        pieces = _pieces(model.get("vocab"), what)
+        tokenizer.vocab = Part(lambda: {piece: number for number, (piece, _) in enumerate(pieces)})
+        tokenizer.scores = Part(lambda: {number: score for number, (_, score) in enumerate(pieces)})
+    else:
+        vocab = _vocab(model.get("vocab"), what)
+        tokenizer.vocab = Part(lambda: vocab)
+        if algorithm == "BPE":
+            form, merges = _merges(model.get("merges", []), what)
+            tokenizer.merge_form, tokenizer.merges = form, Part(lambda: merges)
+    return tokenizer
+
+
+def _lazily(tokenizer: Tokenizer, data: bytes, what: str, sections: Cut, source: Path | None) -> None:
+    """Set the parts of `tokenizer` that were cut out."""
+    view = memoryview(data)
+
+    def span(start: int, end: int) -> bytes:
+        if source is None:
+            return data[start:end]
+        with source.open("rb") as stream:
+            section = os.pread(stream.fileno(), end - start, start)
+        if len(section) != end - start:
+            raise UnreadableModel(source, "shrank while it was read")
+        return section
+
+    def vocab() -> Mapping[str, int]:
+        return _vocab(loads(b"{" + span(*sections.vocab) + b"}", f"{what}: /model/vocab"), what)
+
+    def merges() -> Pairs:
+        return _merges(loads(b"[" + span(*sections.merges) + b"]", f"{what}: /model/merges"), what)[1]
+
+    start, end = sections.merges
+    head = data[start : min(end, start + 64)].lstrip()[:1]
+    tokenizer.merge_form = "pair" if head == b"[" else "string" if head else ""
+    tokenizer.vocab = Part(vocab, _digest(view, sections.vocab))
+    tokenizer.merges = Part(merges, _digest(view, sections.merges))
+    tokenizer.top_id = lambda: highest(span(*sections.vocab))
+
+
+def _digest(view: memoryview, span: tuple[int, int]) -> str:
+    return hashlib.sha256(view[slice(*span)]).hexdigest()
+
+
+def _algorithm(model: dict[str, Any], what: str) -> Algorithm:
+    """The declared type or, for files from before it was written, what the fields tell."""
+    declared = model.get("type")
+    if declared in ("BPE", "Unigram", "WordPiece", "WordLevel"):
+        return declared
+    if declared is not None:
+        raise UnreadableModel(what, f"unknown model type {declared!r}", hint="is this a tokenizer.json?")
+    if isinstance(model.get("vocab"), list):
+        return "Unigram"
+    if "merges" in model:
+        return "BPE"
+    return "WordPiece" if "max_input_chars_per_word" in model else "WordLevel"
+
+
+# What the library fills in for a missing field; null and "" mean the same for affixes.
+_DEFAULTS: dict[Algorithm, dict[str, Any]] = {
+    "BPE": {
+        "dropout": None,
+        "unk_token": None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": False,
+    },
+    "Unigram": {"unk_id": None, "byte_fallback": False},
+    "WordPiece": {"unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100},
+    "WordLevel": {"unk_token": "<unk>"},
+}
+
+
+def _settings(model: dict[str, Any], algorithm: Algorithm) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    for key, default in _DEFAULTS[algorithm].items():
+        value = model.get(key, default)
+        if value is None or (algorithm == "BPE" and value == "" and key != "unk_token"):
+            value = default
+        settings[key] = value
+    if settings.get("dropout") in (0, 0.0):
+        settings["dropout"] = None
+    return settings
+
+
+def _added(document: dict[str, Any], what: str) -> tuple[AddedToken, ...]:
+    result: list[AddedToken] = []
+    for index, item in enumerate(as_list(document.get("added_tokens") or [], what, "added_tokens")):
+        where = f"added_tokens[{index}]"
+        entry: dict[str, Any] = as_object(item, what, where)
+        special = bool(entry.get("special", False))
+        result.append(
+            AddedToken(
+                id=_number(entry.get("id"), what, f"{where}.id"),
+                content=as_string(entry.get("content"), what, f"{where}.content"),
+                special=special,
+                single_word=bool(entry.get("single_word", False)),
+                lstrip=bool(entry.get("lstrip", False)),
+                rstrip=bool(entry.get("rstrip", False)),
+                normalized=bool(entry.get("normalized", not special)),
+            )
+        )
+    return tuple(result)
+
+
+def _number(value: Any, what: str, where: str) -> int:
+    number: int = as_integer(value, what, where)
+    if not 0 <= number <= MAX_ID:
+        raise UnreadableModel(what, f"{where} is {number}, outside 0 to {MAX_ID}")
+    return number
+
+
+def _vocab(value: Any, what: str) -> Mapping[str, int]:
+    vocab: dict[str, int] = as_object(value, what, "model.vocab")
+    for token, number in vocab.items():
+        if type(number) is not int or not 0 <= number <= MAX_ID:
+            raise UnreadableModel(what, f"model.vocab[{token[:40]!r}] is {_shown(number)}, not an id")
+    return vocab
+
+
+def _shown(value: Any) -> str:
+    return str(value)[:40] if isinstance(value, int | float) else describe(value)
+
+
+def _merges(value: Any, what: str) -> tuple[Literal["", "string", "pair"], Pairs]:
+    """Merges as pairs: from "left right" strings, or lists of two strings (tokenizers >= 0.20)."""
+    items: list[Any] = as_list(value, what, "model.merges")
+    pairs: list[tuple[str, str]] = []
+    strings = 0
+    for index, item in enumerate(items):
+        if isinstance(item, str):
+            strings += 1
+            left, space, right = item.partition(" ")
+            if not space or " " in right:
+                raise UnreadableModel(what, f"model.merges[{index}] is {item[:40]!r}, not two tokens and one space")
+            pairs.append((left, right))
+        else:
+            match item:
+                case [str(left), str(right)]:
+                    pairs.append((left, right))
+                case _:
+                    raise UnreadableModel(what, f"model.merges[{index}] is {describe(item)}, not two tokens")
+    if strings and strings != len(items):
+        raise UnreadableModel(what, "model.merges mixes strings and pairs")
+    return ("string" if strings else "pair" if items else ""), tuple(pairs)
+
+
+def _pieces(value: Any, what: str) -> list[tuple[str, float]]:
+    pieces: list[tuple[str, float]] = []
+    for index, item in enumerate(as_list(value, what, "model.vocab")):
+        match item:
+            case [str(piece), int() | float() as score] if type(score) is not bool and math.isfinite(score):
+                pieces.append((piece, float(score)))
+            case _:
+                raise UnreadableModel(what, f"model.vocab[{index}] is not a piece and a finite score")
+    return pieces

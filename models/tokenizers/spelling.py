@@ -1,0 +1,74 @@
+"""The bytes a token stands for. Formats spell them differently; comparing across formats needs one spelling."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ..strict_json import items_of
+
+if TYPE_CHECKING:
+    from ..tokenizer import Tokenizer
+
+SPACE = "\u2581"  # SentencePiece writes a space as LOWER ONE EIGHTH BLOCK
+_BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+
+
+def token_bytes(tokenizer: Tokenizer, number: int, token: str) -> bytes:
+    """The bytes that token `number`, spelled `token` in `tokenizer`, decodes to inside a text."""
+    if any(each.id == number for each in tokenizer.added) and not is_byte_level(tokenizer):
+        return token.replace(SPACE, " ").encode()
+    if tokenizer.format in ("tekken", "tiktoken"):
+        return token.encode("latin-1") if all(ord(c) < 256 for c in token) else token.encode()
+    if is_byte_level(tokenizer):
+        return unmapped(token)
+    byte = _BYTE.fullmatch(token)
+    return bytes([int(byte[1], 16)]) if byte else token.replace(SPACE, " ").encode()
+
+
+def is_byte_level(tokenizer: Tokenizer) -> bool:
+    """Whether tokens are spelled in the printable stand-ins for bytes that GPT-2 introduced."""
+    if tokenizer.settings.get("byte_level") is not None:
+        return bool(tokenizer.settings["byte_level"])
+    return any(_has(part, "ByteLevel") for part in (tokenizer.pre_tokenizer, tokenizer.decoder, tokenizer.normalizer))
+
+
+def _has(part: Any, kind: str) -> bool:
+    """Whether a canonical component is of `kind` or, as a flat sequence, holds one."""
+    match part:
+        case {"type": str(name)} if name == kind:
+            return True
+        case {"type": "Sequence"}:
+            return any(_has(item, kind) for value in part.values() for item in items_of(value))
+        case _:
+            return False
+
+
+@cache
+def alphabet() -> dict[str, int]:
+    """GPT-2's stand-in characters: printable Latin-1 bytes stand for themselves, the others from U+0100 up."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    table = {chr(byte): byte for byte in printable}
+    table.update((chr(0x100 + i), byte) for i, byte in enumerate(b for b in range(256) if b not in printable))
+    return table
+
+
+def unmapped(token: str) -> bytes:
+    """The bytes of a byte-level token; a token with a character outside the alphabet is its own UTF-8."""
+    table = alphabet()
+    try:
+        return bytes(table[c] for c in token)
+    except KeyError:
+        return token.encode()
+
+
+@cache
+def _reverse() -> list[str]:
+    return [character for character, _ in sorted(alphabet().items(), key=lambda item: item[1])]
+
+
+def mapped(data: bytes) -> str:
+    """Bytes in GPT-2's stand-in characters: the inverse of `unmapped`."""
+    table = _reverse()
+    return "".join(table[byte] for byte in data)
