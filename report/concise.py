@@ -24,7 +24,7 @@ def render(report: Report, view: View) -> str:
     """A line a finding and a last line with the verdict."""
     style = Style(view.colour)
     lines = [
-        f"{place(f.where)}: {f.severity} {style(f.rule, 'bold')} {printable(f.message)}"
+        f"{place(f.where)}: {f.severity} {style(printable(f.rule), 'bold')} {printable(f.message)}"
         for f in standing(report, view.show_suppressed)
     ]
     lines.append(printable(f"error: {report.error}" if report.error is not None else verdict_line(report)))

@@ -39,7 +39,7 @@ def _verdict(report: Report, style: Style) -> list[str]:
     fixes = [f.fix for f in report.findings if f.fix is not None and f.suppressed is None]
     safe = sum(fix.safe for fix in fixes)
     offers = [f"{safe} fixable with --fix"] if safe else []
-    offers += [f"{len(fixes) - safe} with --fix --unsafe-fixes"] if len(fixes) > safe else []
+    offers += [f"{len(fixes) - safe} fixable with --fix --unsafe-fixes"] if len(fixes) > safe else []
     lines = [", ".join(offers)] if offers else []
     lines.append(style(printable(verdict_line(report)), "bold", colour))
     if report.refused:
@@ -56,8 +56,8 @@ def _error(report: Report, style: Style) -> str:
 
 def _finding(finding: Finding, frames: Frames, style: Style) -> str:
     head = f"{style(place(finding.where), 'bold')}: " if finding.where else ""
-    severity = style(f"{finding.severity}[{finding.rule}]", "bold", _COLOURS[finding.severity])
-    level = f" ({finding.level})" if finding.level else ""
+    severity = style(f"{finding.severity}[{printable(finding.rule)}]", "bold", _COLOURS[finding.severity])
+    level = f" ({printable(finding.level)})" if finding.level else ""
     lines = [f"{head}{severity}{level} {printable(finding.message)}"]
     if finding.where:
         lines.extend(frames.frame(finding.where, style))
@@ -83,7 +83,7 @@ def _finding(finding: Finding, frames: Frames, style: Style) -> str:
 
 
 def _block(block: Block, style: Style) -> str:
-    title = [style(block.title, "bold")] if block.title else []
+    title = [style(printable(block.title), "bold")] if block.title else []
     if isinstance(block, Table):
         return "\n".join(title + table_lines(block, style))
     if isinstance(block, Histogram):
@@ -111,7 +111,7 @@ def histogram_lines(histogram: Histogram, width: int = 40) -> list[str]:
     for name, counts in histogram.counts.items():
         top = max(counts, default=0) or 1
         if name:
-            lines.append(name)
+            lines.append(printable(name))
         for low, high, count in zip(histogram.edges, histogram.edges[1:], counts, strict=False):
             bar = "█" * round(width * count / top) or ("▏" if count else "")
             lines.append(f"{low:10.3f} to {high:10.3f} {histogram.unit:<3} {bar} {count or ''}".rstrip())

@@ -24,7 +24,9 @@ _MAX_ROWS = 500
 
 def render(report: Report, view: View) -> str:
     """Verdict as heading, then the findings as a table, then the body."""
-    parts = [f"### {_MARKS[report.verdict]} interlock {escape(verdict_line(report))}"]
+    line = verdict_line(report)
+    command = "" if line.startswith(f"{report.command}:") else f"{report.command}: "
+    parts = [f"### {_MARKS[report.verdict]} interlock {escape(command + line)}"]
     if report.error is not None and report.error.hint:
         parts.append(f"**hint:** {escape(report.error.hint)}")
     if report.refused:
