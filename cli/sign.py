@@ -1,0 +1,72 @@
+"""`interlock sign`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from .emit import run
+from .options import Color, Output, OutputFormat, Outputs
+
+
+def sign(
+    model: Annotated[str | None, typer.Argument(metavar="MODEL", help="model directory or file")] = None,
+    *,
+    key: Annotated[str | None, typer.Option("--key", "-k", metavar="FILE", help="private key in PEM form")] = None,
+    password: Annotated[
+        str | None,
+        typer.Option("--password", help="password of the key; better given as INTERLOCK_SIGN_PASSWORD"),
+    ] = None,
+    generate_key: Annotated[
+        str | None,
+        typer.Option(
+            "--generate-key", metavar="NAME", help="make NAME.key and NAME.pub first (P-256), and sign with it"
+        ),
+    ] = None,
+    signature: Annotated[
+        str | None, typer.Option("--signature", "-s", metavar="FILE", help="bundle to write; default MODEL/model.sig")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option("--ignore", metavar="PATH", help="leave a path below MODEL uncovered; recorded; repeatable"),
+    ] = None,
+    cover_git: Annotated[
+        bool, typer.Option("--cover-git", help="sign .git, .gitattributes, .github and .gitignore too")
+    ] = False,
+    name: Annotated[str, typer.Option("--name", help="model name to sign; default the directory's name")] = "",
+    model_version: Annotated[str, typer.Option("--model-version", help="version to sign, against rollback")] = "",
+    sha256_only: Annotated[bool, typer.Option("--sha256-only", help="no BLAKE3 digests beside SHA-256")] = False,
+    compat: Annotated[
+        Literal["oms-1.0", "model-signing-1.1"],
+        typer.Option("--compat", help="how a single-file model is named; model-signing-1.1 writes '.'"),
+    ] = "oms-1.0",
+    output_format: OutputFormat = "human",
+    output: Output = None,
+    color: Color = "auto",
+) -> int:
+    """Sign a model directory or file (OpenSSF Model Signing v1.0, Sigstore bundle).
+
+    interlock sign --generate-key release
+
+    interlock sign model/ --key release.key
+    """
+    from ..signing.run import sign as verb
+
+    return run(
+        "sign",
+        Outputs(output_format, tuple(output or ()), color),
+        lambda: verb(
+            model,
+            key=key,
+            password=password,
+            generate=generate_key,
+            output=signature,
+            ignore=ignore or (),
+            cover_git=cover_git,
+            name=name,
+            version=model_version,
+            side_digests=not sha256_only,
+            compat=compat,
+        ),
+    )
