@@ -9,6 +9,15 @@ import typer
 
 _OUTPUT = "Output"
 
+# Variables of the shared options, for `interlock help environment`; a test compares them with the declarations below.
+SHARED = {
+    "INTERLOCK_OUTPUT_FORMAT": "format of stdout",
+    "INTERLOCK_OUTPUT": "[FORMAT=]FILE pairs, separated by blanks",
+    "INTERLOCK_COLOR": "auto, always or never",
+    "INTERLOCK_CONFIG": "interlock.yaml to use",
+    "INTERLOCK_FAIL_ON": "lowest severity that makes the gate say no",
+}
+
 FormatName = Literal["human", "concise", "json", "sarif", "github", "gitlab", "junit", "markdown"]
 
 OutputFormat = Annotated[

@@ -108,8 +108,8 @@ def _describe(param: Any, ctx: Any) -> str:
         and param.show_default
     ):
         parts.append(f"[default:{_GLUE}{default}]")
-    variables = param.envvar if isinstance(param.envvar, list) else [param.envvar] if param.envvar else []
-    if not variables and param.param_type_name == "option" and param.name != "help" and ctx.auto_envvar_prefix:
-        variables = [f"{ctx.auto_envvar_prefix}_{param.name.upper()}"]
-    parts += [f"[env:{_GLUE}{name}]" for name in variables]
+    given: list[str] = [param.envvar] if isinstance(param.envvar, str) else list(param.envvar or ())
+    if not given and param.param_type_name == "option" and param.name != "help" and ctx.auto_envvar_prefix:
+        given = [f"{ctx.auto_envvar_prefix}_{param.name.upper()}"]
+    parts += [f"[env:{_GLUE}{name}]" for name in given]
     return " ".join(filter(None, parts))

@@ -1,0 +1,150 @@
+"""Where a report goes: streams, files, several at once, the job summary; and what an error leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from interlock.cli.emit import run
+from interlock.cli.options import Outputs
+from interlock.models.errors import UnreadableModel
+from interlock.report.errors import BadInput, NeedsAccess, Refused
+from interlock.report.finding import Finding, Location, Severity
+from interlock.report.report import Report
+
+
+def _report() -> Report:
+    finding = Finding(rule="R1", name="r", severity=Severity.ERROR, message="bad", where=Location("a.yaml", 1))
+    return Report(command="lint", inputs=1, findings=[finding])
+
+
+def _raise(error: Exception):  # noqa: ANN202
+    def verb() -> Report:
+        raise error
+
+    return verb
+
+
+def test_several_outputs_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = (f"sarif={tmp_path}/o.sarif", f"json={tmp_path}/o.json", f"junit={tmp_path}/o.xml")
+    assert run("lint", Outputs("concise", files), _report) == 1
+    assert capsys.readouterr().out.startswith("a.yaml:1: error R1 bad\n")
+    assert json.loads((tmp_path / "o.sarif").read_text())["version"] == "2.1.0"
+    assert json.loads((tmp_path / "o.json").read_text())["verdict"] == "fail"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["o.json", "o.sarif", "o.xml"]
+
+
+def test_a_bare_file_takes_stdout_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("lint", Outputs("json", (f"{tmp_path}/o",)), _report) == 1
+    assert capsys.readouterr().out == ""
+    assert json.loads((tmp_path / "o").read_text())["command"] == "lint"
+
+
+def test_job_summary_is_appended_to_and_skipped_where_there_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    asked = Outputs(files=("markdown=$GITHUB_STEP_SUMMARY",))
+    assert run("lint", asked, _report) == 1
+    assert summary.read_text() == "before\n"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    run("lint", asked, _report)
+    run("lint", Outputs(files=(f"markdown={summary}",)), _report)
+    text = summary.read_text()
+    assert text.startswith("before\n### ") and text.count("### ") == 2
+    capsys.readouterr()
+
+
+def test_payload_alone_goes_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("render", Outputs(), lambda: Report(command="render", inputs=1, payload="a: 1\n")) == 0
+    assert capsys.readouterr() == ("a: 1\n", "")
+    assert run("render", Outputs(), lambda: Report(command="render", inputs=1, payload="a: 1\n", refused="drift")) == 1
+    out, err = capsys.readouterr()
+    assert out == "a: 1\n" and "refused: drift" in err
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (BadInput("x", "is bad", hint="do y"), 2),
+        (Refused("x", "no"), 1),
+        (NeedsAccess("x", "log in"), 4),
+        (UnreadableModel("x", "truncated", offset=7), 2),
+        (PermissionError(13, "Permission denied", "x"), 2),
+    ],
+)
+def test_an_error_is_told_on_stderr_with_its_code(
+    error: Exception, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("lint", Outputs(), _raise(error)) == code
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("error: x: ") and "Traceback" not in err
+    assert run("lint", Outputs("json"), _raise(error)) == code
+    assert json.loads(capsys.readouterr().out)["error"]["what"] == "x"
+
+
+def test_an_error_leaves_the_old_result_in_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "manifests.yaml"
+    file.write_text("old\n")
+    assert run("render", Outputs(files=(str(file),)), _raise(BadInput("x", "is bad"))) == 2
+    assert file.read_text() == "old\n"
+    assert capsys.readouterr().err == "error: x: is bad\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (("nope=x",), "unknown format 'nope'"),
+        (("json=",), "no file given"),
+        (("json=x", "sarif=x"), "two formats would write this file"),
+    ],
+)
+def test_a_wrong_output_option_is_bad_input(
+    files: tuple[str, ...],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("lint", Outputs(files=files), _report) == 2
+    assert said in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_fails_the_run_but_not_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = (f"json={tmp_path}/none/o.json", f"sarif={tmp_path}/o.sarif")
+    assert run("lint", Outputs(files=files), lambda: Report(command="lint", inputs=1)) == 2
+    out, err = capsys.readouterr()
+    assert out == "lint: nothing found in 1 input\n" and "cannot write: no such file or directory" in err
+    assert (tmp_path / "o.sarif").is_file()
+
+
+def test_a_symbolic_link_stays_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    run("lint", Outputs("json", (f"{tmp_path}/link",)), _report)
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() != "old"
+
+
+def test_text_that_the_terminal_cannot_encode_is_escaped(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    script = (
+        "import sys\nfrom interlock.cli.emit import run\nfrom interlock.cli.options import Outputs\n"
+        "from interlock.report.report import Report\n"
+        "sys.exit(run('lint', Outputs(sys.argv[1]), lambda: Report(command='lint', inputs=1, headline='名 \\udcff')))"
+    )
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    for form, wanted in (("human", b"\\u540d \\udcff\n"), ("json", None)):
+        done = subprocess.run([sys.executable, "-c", script, form], capture_output=True, env=environment, check=True)
+        if wanted is None:
+            json.loads(done.stdout)
+        else:
+            assert done.stdout == wanted
