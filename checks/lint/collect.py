@@ -1,0 +1,175 @@
+"""Finds the files of a run and reads each into subjects. One that cannot be read is noted, and the run goes on."""
+
+# A run handles tens of thousands of paths, and pathlib costs ten times as much a path.
+# ruff: noqa: PTH112, PTH116, PTH118, PTH119, PTH120, PTH122, PTH123
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from importlib import import_module
+from typing import Any
+
+from ...report.errors import BadInput
+from .sources import table
+from .sources.kubernetes import Resource, resources
+from .sources.text import MAX_BYTES, TextFile, Unreadable, decode
+from .sources.yamlnodes import Document, Map, documents
+
+_SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "venv"})
+# What a YAML file must mention to be worth parsing, and what makes it a template that is not YAML yet.
+_YAML_OF_INTEREST = re.compile(r"""(^|[{,\s])["']?(kind|groups|spec|images|resources)["']?\s*:""", re.MULTILINE)
+_JSON_OF_INTEREST = re.compile(r'"apiVersion"\s*:')
+_TEMPLATE = re.compile(
+    r"^[^#\n]*\{\{-?\s*(\.Values|\.Release|\.Chart|\.Capabilities|include\s|template\s|define\s|toYaml\s)", re.MULTILINE
+)
+
+
+@dataclass
+class Inputs:
+    """What a run has read. `unread` pairs a path with why; `notices` are odd but read."""
+
+    files: list[TextFile] = field(default_factory=list[TextFile])
+    resources: list[Resource] = field(default_factory=list[Resource])
+    documents: list[Document] = field(default_factory=list[Document])
+    subjects: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
+    unread: list[tuple[str, Unreadable]] = field(default_factory=list[tuple[str, Unreadable]])
+    notices: list[tuple[str, Unreadable]] = field(default_factory=list[tuple[str, Unreadable]])
+
+    @property
+    def count(self) -> int:
+        """How many things were recognised."""
+        return len(self.resources) + sum(map(len, self.subjects.values()))
+
+
+def discover(paths: Iterable[str], exclude: Iterable[str] = ()) -> Iterator[tuple[str, bool]]:
+    """(file, named by the user) of every file below `paths`, in order. Raises BadInput on a path that does not exist.
+
+    Folder links are not followed, so a loop of links is harmless; hidden folders other than .github are left out.
+    """
+    patterns = tuple(exclude)
+    seen: set[str] = set()
+    for path in paths:
+        if path != "-" and not os.path.lexists(path):
+            raise BadInput(path, "no such file or folder", hint="give files, folders, or - for standard input")
+        for file, named in _below(path, patterns) if os.path.isdir(path) else [(path, True)]:
+            if file not in seen:
+                seen.add(file)
+                yield file, named
+
+
+def _below(folder: str, exclude: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
+    for base, folders, names in os.walk(folder):
+        # A chart's templates are not YAML until they are rendered, and the renderer reads them.
+        rendered = [marker for marker in table.FOLDERS if marker in names]
+        keep = [name for name in folders if name not in _SKIPPED and (not name.startswith(".") or name == ".github")]
+        if "Chart.yaml" in rendered:
+            keep = [name for name in keep if name not in ("templates", "charts")]
+        clean = base.removeprefix("./") if base != "." else ""
+        folders[:] = sorted(name for name in keep if not excluded(os.path.join(clean, name), exclude))
+        for name in sorted(names):
+            path = os.path.join(clean, name)
+            if not excluded(path, exclude):
+                yield path, False
+
+
+def excluded(path: str, patterns: Iterable[str]) -> bool:
+    """Whether a path, or a folder above it, matches one of the glob patterns."""
+    for pattern in patterns:
+        bare = pattern.rstrip("/")
+        if (
+            fnmatch(path, bare)
+            or fnmatch(path, f"*/{bare}")
+            or fnmatch(path, f"{bare}/*")
+            or fnmatch(path, f"*/{bare}/*")
+        ):
+            return True
+    return False
+
+
+def collect(paths: Iterable[str], exclude: Iterable[str] = (), options: table.Options | None = None) -> Inputs:
+    """Read everything below `paths` that some source knows."""
+    inputs = Inputs()
+    for path, named in discover(paths, exclude):
+        try:
+            _read(path, named, inputs, options or table.Options())
+        except Unreadable as error:
+            inputs.unread.append((path, error))
+        except OSError as error:
+            inputs.unread.append((path, Unreadable(f"cannot read: {(error.strerror or str(error)).lower()}")))
+    return inputs
+
+
+def _read(path: str, named: bool, inputs: Inputs, options: table.Options) -> None:
+    name = os.path.basename(path)
+    if name in table.FOLDERS:
+        module = import_module(f".sources.{table.FOLDERS[name]}", __package__)
+        for file in module.render(os.path.dirname(path) or ".", options):
+            _read_yaml(file, inputs, rendered=True)
+    suffix = os.path.splitext(name)[1].lower()
+    sources = table.sources_of(path, suffix)
+    is_yaml = suffix in table.YAML or ((named or path == "-") and not sources)
+    if not sources and not is_yaml:
+        return
+    file = read_text(path)
+    known = sum(map(len, inputs.subjects.values()))
+    for what, source in sources:
+        inputs.subjects[what].extend(import_module(f".sources.{source}", __package__).from_file(file))
+    if is_yaml:
+        _read_yaml(file, inputs, rendered=False, of_interest=named)
+    elif sum(map(len, inputs.subjects.values())) > known:
+        inputs.files.append(file)
+        inputs.unread.extend((path, notice) for notice in file.notices)
+
+
+def read_text(path: str) -> TextFile:
+    """A file, or standard input for `-`, as text. Raises Unreadable on what is too large, special or not text."""
+    if path == "-":
+        data = sys.stdin.buffer.read(MAX_BYTES + 1)
+        path = "<stdin>"
+    else:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable("not a regular file")
+        if status.st_size > MAX_BYTES:
+            raise Unreadable(f"larger than {MAX_BYTES // 2**20} MiB", hint="leave it out with lint.exclude")
+        with open(path, "rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise Unreadable(f"larger than {MAX_BYTES // 2**20} MiB", hint="lint its parts")
+    return TextFile(path, decode(data))
+
+
+def _read_yaml(file: TextFile, inputs: Inputs, *, rendered: bool, of_interest: bool = True) -> None:
+    """Documents and objects of a YAML or JSON file, and what its documents embed."""
+    wanted = _JSON_OF_INTEREST if file.path.endswith(".json") else _YAML_OF_INTEREST
+    if not of_interest and not wanted.search(file.text):
+        return
+    if not rendered and "{{" in file.text:
+        template = _TEMPLATE.search(file.text)
+        if template is not None:
+            line = file.text.count("\n", 0, template.end()) + 1
+            hint = "lint the chart's folder, or pipe the output of helm template into interlock lint -"
+            raise Unreadable("a Helm template: not YAML until it is rendered", line=line, hint=hint)
+    inputs.files.append(file)
+    for document in documents(file):
+        inputs.documents.append(document)
+        found = list(resources(document))
+        if not found and os.path.basename(file.path).startswith("kustomization.") and isinstance(document.root, Map):
+            found = [Resource(document, document.root)]
+            found[0].kind = "Kustomization"
+        inputs.resources.extend(item for item in found if item.kind != "CustomResourceDefinition")
+        for key, line, column in document.duplicates:
+            notice = Unreadable(f"key '{key}' appears twice, the last one counts", line=line, column=column)
+            inputs.notices.append((file.path, notice))
+        for what, modules in table.IN_YAML.items():
+            for module in modules:
+                source = import_module(f".sources.{module}", __package__)
+                inputs.subjects[what].extend(source.from_document(document, found))
+    inputs.unread.extend((file.path, notice) for notice in file.notices)

@@ -1,0 +1,61 @@
+"""Runs rules over what was read. Pure: the same inputs and rules give the same findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ...config.settings import Lint
+from ...report.finding import Finding, Severity
+from ...report.rule import Rule
+from .collect import Inputs
+from .index import Index
+from .registry import Check
+from .rulebase import KINDS, Context
+from .selection import Selection
+
+
+def analyse(
+    inputs: Inputs, selection: Selection, settings: Lint, severities: dict[str, Severity]
+) -> tuple[list[Finding], list[Rule], Index]:
+    """All findings in no particular order, the rules that ran, and the index they used."""
+    index = Index(inputs.resources, inputs.subjects)
+    context = Context(index, settings, severities)
+    findings: list[Finding] = []
+    ran: dict[str, Rule] = {}
+    for kind in KINDS:
+        subjects = _subjects(kind, inputs, index)
+        if not subjects:
+            continue
+        checks = _checks(kind, selection, ran)
+        for subject in subjects:
+            for check in checks:
+                found = check(subject, context)
+                if found is not None:
+                    findings.extend(found)
+    return findings, list(ran.values()), index
+
+
+def _subjects(kind: str, inputs: Inputs, index: Index) -> Iterable[Any]:
+    if kind == "pod":
+        return [pod for pod in index.pods if index.servers(pod)]
+    if kind == "kubernetes":
+        return inputs.resources
+    if kind == "document":
+        return inputs.documents
+    if kind == "index":
+        return [index] if inputs.count else []
+    return inputs.subjects.get(kind, [])
+
+
+def _checks(kind: str, selection: Selection, ran: dict[str, Rule]) -> list[Check]:
+    checks: list[Check] = []
+    for entry in selection.entries:
+        if kind not in entry.reads:
+            continue
+        rule = entry.load()
+        if rule.pedantic and not selection.pedantic and rule.id not in selection.explicit:
+            continue
+        ran[rule.id] = rule
+        checks.append(entry.check(kind))
+    return checks

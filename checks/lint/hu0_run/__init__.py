@@ -1,0 +1,3 @@
+"""HU0: what the run itself has to say."""
+
+RULES = {"HU000": ("hu000_notice", ())}

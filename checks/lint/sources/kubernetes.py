@@ -1,0 +1,285 @@
+"""Kubernetes objects in YAML documents, and the pods of every workload kind, custom resources included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ....report.finding import Location
+from .argv import Word
+from .pods import Pod
+from .yamlnodes import EMPTY, Document, Map, Seq, pointer, text
+
+_SELECTED = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Rollout"})
+_FRAMEWORKS = (
+    "sklearn", "xgboost", "tensorflow", "pytorch", "triton", "onnx", "pmml", "lightgbm", "paddle", "huggingface",
+    "model",
+)  # fmt: skip
+
+
+@dataclass(eq=False)
+class Resource:
+    """One object of a document. `root` is its mapping; `document` the YAML document it stands in."""
+
+    document: Document
+    root: Map
+
+    @property
+    def path(self) -> str:
+        return self.document.file.path
+
+    @cached_property
+    def kind(self) -> str:
+        return self.root.get_str("kind")
+
+    @cached_property
+    def api(self) -> str:
+        """apiVersion, such as apps/v1."""
+        return self.root.get_str("apiVersion")
+
+    @cached_property
+    def group(self) -> str:
+        """The API group, empty for the core group."""
+        return self.api.rpartition("/")[0]
+
+    @property
+    def meta(self) -> Map:
+        return self.root.get_map("metadata")
+
+    @property
+    def spec(self) -> Map:
+        return self.root.get_map("spec")
+
+    @cached_property
+    def name(self) -> str:
+        return self.meta.get_str("name") or self.meta.get_str("generateName")
+
+    @cached_property
+    def namespace(self) -> str:
+        """The namespace written down; empty when the apply decides it."""
+        return self.meta.get_str("namespace")
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        return {key: text(value) for key, value in self.meta.get_map("labels").items()}
+
+    @cached_property
+    def annotations(self) -> dict[str, str]:
+        return {key: text(value) for key, value in self.meta.get_map("annotations").items()}
+
+    @cached_property
+    def identity(self) -> str:
+        """`Kind/namespace/name`, the namespace left out where it is not written down."""
+        return "/".join(part for part in (self.kind, self.namespace, self.name) if part)
+
+    @cached_property
+    def is_patch(self) -> bool:
+        """A Kustomize patch: a workload without selector, or one whose containers have no image."""
+        if self.kind in _SELECTED and not self.api.endswith(("beta1", "beta2")) and "selector" not in self.spec:
+            return True
+        plain = [container for pod in self.pods for container in pod.spec.get_maps("containers")]
+        return bool(plain) and self.kind in _SELECTED and not any("image" in container for container in plain)
+
+    @cached_property
+    def pods(self) -> list[Pod]:
+        """The pods it makes, in the order of the manifest."""
+        return list(_pods(self))
+
+    def at(self, holder: Map | Seq, key: str | int) -> Location:
+        """Where the entry `key` of a container stands: its value when that is a scalar on one line, else its key."""
+        span = holder.span(key)  # pyright: ignore[reportArgumentType]
+        value: Any = holder[key]  # pyright: ignore
+        where = pointer(holder, key)
+        if isinstance(holder, Map) and isinstance(value, Map | Seq):
+            ends = (span.key_line, span.key_column, span.key_line, span.key_end_column)
+        elif span.line != span.end_line or isinstance(value, Map | Seq):
+            ends = (span.line, span.column, None, None)
+        else:
+            ends = (span.line, span.column, span.end_line, span.end_column)
+        return self.document.file.location(*ends, object=self.identity, pointer=where)
+
+    def at_key(self, holder: Map, key: str) -> Location:
+        """Where the key of an entry stands."""
+        span = holder.span(key)
+        ends = (span.key_line, span.key_column, span.key_line, span.key_end_column)
+        return self.document.file.location(*ends, object=self.identity, pointer=pointer(holder, key))
+
+    def at_map(self, holder: Map) -> Location:
+        """Where a mapping starts: its `name` or `image` where it has one, else its first key."""
+        for key in ("name", "image", *holder):
+            if key in holder:
+                where = self.at(holder, key) if key in ("name", "image") else self.at_key(holder, key)
+                return Location(
+                    where.path, where.line, where.column, where.end_line, where.end_column,
+                    self.identity, pointer(holder),
+                )  # fmt: skip
+        return self.document.file.location(self.document.line, object=self.identity)
+
+    def at_word(self, word: Word, part: str = "") -> Location:
+        """Where a word of a command line stands; in a script, the line that holds it. `part` narrows to a substring."""
+        span = word.holder.span(word.slot)  # pyright: ignore[reportArgumentType]
+        where = pointer(word.holder, word.slot)
+        lines = self.document.file.lines
+        needle = part or word.text.split("\n", 1)[0]
+        if span.style in ("|", ">") or word.script or part:
+            first, skip = span.line, 0
+            if word.script and span.style == "|":
+                source = text(word.holder[word.slot])  # pyright: ignore[reportArgumentType,reportCallIssue]
+                first = span.line + 1 + source.count("\n", 0, word.offset)
+            elif span.style not in ("|", ">"):
+                skip = span.column - 1
+            for number in range(first, min(span.end_line, first + 2000) + 1):
+                column = lines[number - 1].find(needle, skip) if number <= len(lines) else -1
+                if column >= 0:
+                    end = column + len(needle) + 1
+                    return self.document.file.location(
+                        number, column + 1, number, end, object=self.identity, pointer=where
+                    )
+                skip = 0
+            return self.document.file.location(first, object=self.identity, pointer=where)
+        return self.at(word.holder, word.slot)
+
+
+def resources(document: Document) -> Iterator[Resource]:
+    """The objects of a document; the items of a List each for themselves."""
+    root = document.root
+    if not isinstance(root, Map) or not isinstance(root.get("kind"), str):
+        return
+    items = root.get("items")
+    if root.get_str("kind").endswith("List") and isinstance(items, Seq):
+        for item in items:
+            if isinstance(item, Map) and isinstance(item.get("kind"), str):
+                yield Resource(document, item)
+    elif isinstance(root.get("apiVersion"), str) or root.get_str("kind") in ("InferencePool",):
+        yield Resource(document, root)
+
+
+def _pods(resource: Resource) -> Iterator[Pod]:
+    make = _KINDS.get(resource.kind)
+    if make is not None:
+        yield from make(resource)
+    elif resource.group not in ("", "apiextensions.k8s.io"):
+        template = resource.spec.get_map("template")
+        if template.get_map("spec").get_maps("containers"):
+            yield _templated(resource, template, managed="unknown")
+
+
+def _count(holder: Map, key: str = "replicas") -> int | None:
+    value = holder.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _templated(
+    resource: Resource, template: Map, role: str = "", managed: str = "", replicas: int | None = None
+) -> Pod:
+    return Pod(resource, template.get_map("spec"), template.get_map("metadata"), role, managed, replicas)
+
+
+def _pod(resource: Resource) -> Iterator[Pod]:
+    yield Pod(resource, resource.spec, resource.meta, replicas=1)
+
+
+def _workload(resource: Resource) -> Iterator[Pod]:
+    template = resource.spec.get_map("template")
+    if template:
+        yield _templated(resource, template, replicas=_count(resource.spec))
+
+
+def _job(resource: Resource) -> Iterator[Pod]:
+    spec = resource.spec.get_map("jobTemplate").get_map("spec") if resource.kind == "CronJob" else resource.spec
+    yield _templated(resource, spec.get_map("template"), managed="job")
+
+
+def _job_set(resource: Resource) -> Iterator[Pod]:
+    for job in resource.spec.get_maps("replicatedJobs"):
+        template = job.get_map("template").get_map("spec").get_map("template")
+        yield _templated(resource, template, job.get_str("name"), "job", _count(job))
+
+
+def _knative_or_core(resource: Resource) -> Iterator[Pod]:
+    if resource.group == "serving.knative.dev":
+        yield _templated(resource, resource.spec.get_map("template"), managed="knative")
+
+
+def _leader_worker_set(resource: Resource) -> Iterator[Pod]:
+    template = resource.spec.get_map("leaderWorkerTemplate")
+    leader, worker = template.get_map("leaderTemplate"), template.get_map("workerTemplate")
+    if leader:
+        yield _templated(resource, leader, "leader", "lws-leader", _count(resource.spec))
+    if worker:
+        # Without a leader template the worker template makes the leader as well.
+        yield _templated(resource, worker, "worker", "lws-worker" if leader else "lws-leader", _count(resource.spec))
+
+
+def _inference_service(resource: Resource) -> Iterator[Pod]:
+    if resource.group not in ("serving.kserve.io", "serving.kubeflow.org"):
+        return
+    for role in ("predictor", "transformer", "explainer"):
+        component = resource.spec.get_map(role)
+        if not component:
+            continue
+        extra = [component.get_map(name) for name in _FRAMEWORKS if isinstance(component.get(name), Map)]
+        yield Pod(resource, component, resource.meta, role, "kserve", _count(component, "minReplicas"), extra)
+        if component.get_map("workerSpec"):
+            yield Pod(resource, component.get_map("workerSpec"), resource.meta, role + "-worker", "lws-worker")
+
+
+def _serving_runtime(resource: Resource) -> Iterator[Pod]:
+    yield Pod(resource, resource.spec, EMPTY, "runtime", "kserve", _count(resource.spec))
+
+
+def _llm_inference_service(resource: Resource) -> Iterator[Pod]:
+    for role, holder in (("", resource.spec), ("prefill", resource.spec.get_map("prefill"))):
+        replicas = _count(holder)
+        if holder.get_map("template"):
+            yield Pod(resource, holder.get_map("template"), resource.meta, role, "llmisvc", replicas)
+        if holder.get_map("worker"):
+            yield Pod(resource, holder.get_map("worker"), resource.meta, f"{role}worker", "lws-worker", replicas)
+
+
+def _ray(resource: Resource) -> Iterator[Pod]:
+    spec = resource.spec.get_map("rayClusterConfig") or resource.spec.get_map("rayClusterSpec") or resource.spec
+    head = spec.get_map("headGroupSpec").get_map("template")
+    if head:
+        yield _templated(resource, head, "head", "ray")
+    for group in spec.get_maps("workerGroupSpecs"):
+        yield _templated(resource, group.get_map("template"), group.get_str("groupName"), "ray", _count(group))
+
+
+def _seldon(resource: Resource) -> Iterator[Pod]:
+    for predictor in resource.spec.get_maps("predictors"):
+        for component in predictor.get_maps("componentSpecs"):
+            yield _templated(resource, component, predictor.get_str("name"), "seldon", _count(predictor))
+
+
+_KINDS = {
+    "Pod": _pod,
+    **dict.fromkeys(
+        (
+            "Deployment",
+            "StatefulSet",
+            "DaemonSet",
+            "ReplicaSet",
+            "ReplicationController",
+            "DeploymentConfig",
+            "Rollout",
+        ),
+        _workload,
+    ),
+    "Job": _job,
+    "CronJob": _job,
+    "JobSet": _job_set,
+    "Service": _knative_or_core,
+    "LeaderWorkerSet": _leader_worker_set,
+    "InferenceService": _inference_service,
+    "ServingRuntime": _serving_runtime,
+    "ClusterServingRuntime": _serving_runtime,
+    "LLMInferenceService": _llm_inference_service,
+    "LLMInferenceServiceConfig": _llm_inference_service,
+    "RayService": _ray,
+    "RayCluster": _ray,
+    "RayJob": _ray,
+    "SeldonDeployment": _seldon,
+}

@@ -1,0 +1,337 @@
+"""YAML as plain Python containers that remember where every key and value stands.
+
+libyaml composes the nodes (`CSafeLoader`); they become `Map` and `Seq`, a dict and a list with the positions of their
+entries in a compact array. The pure-Python parser is 22 times slower, so its absence is an error, not a fallback.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from .text import TextFile, Unreadable
+
+MAX_DEPTH = 200
+MAX_EXPANDED = 1_000_000
+_RETRIES = 20
+_WIDTH = 8  # numbers kept per entry: key line, key column, key end column, line, column, end line, end column, style
+_STYLES = {None: 0, "": 0, "'": 1, '"': 2, "|": 3, ">": 4}
+_TAG = "tag:yaml.org,2002:"
+_MERGE = _TAG + "merge"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a key and its value stand; lines and columns from 1, ends exclusive. `style` is the scalar's: `'"|>`."""
+
+    key_line: int
+    key_column: int
+    key_end_column: int
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    style: str
+
+
+class Map(dict[str, Any]):
+    """A mapping. Keys are text; values are Map, Seq, str, int, float, bool or None."""
+
+    __slots__ = ("key", "marks", "parent")
+
+    parent: Map | Seq | None
+    key: str | int
+    marks: array[int]
+
+    def span(self, key: str) -> Span:
+        """Where the entry `key` stands. Raises KeyError when there is none."""
+        for index, name in enumerate(self):
+            if name == key:
+                return _span(self.marks, index)
+        raise KeyError(key)
+
+    def get_maps(self, key: str) -> list[Map]:
+        """The mappings in the list under `key`; anything else there is left out."""
+        value = self.get(key)
+        return [item for item in value if isinstance(item, Map)] if isinstance(value, Seq) else []
+
+    def get_map(self, key: str) -> Map:
+        """The mapping under `key`, an empty one when there is none."""
+        value = self.get(key)
+        return value if isinstance(value, Map) else EMPTY
+
+    def get_str(self, key: str) -> str:
+        """The scalar under `key` as text, empty when there is none."""
+        return text(self.get(key))
+
+
+class Seq(list[Any]):
+    """A sequence of the same kinds of values."""
+
+    __slots__ = ("key", "marks", "parent")
+
+    parent: Map | Seq | None
+    key: str | int
+    marks: array[int]
+
+    def span(self, index: int) -> Span:
+        """Where an item stands; its key position is the item's own start."""
+        return _span(self.marks, index)
+
+
+def _span(marks: array[int], index: int) -> Span:
+    values = marks[index * _WIDTH : (index + 1) * _WIDTH]
+    a, b, c, d, e, f, g, style = values
+    return Span(a, b, c, d, e, f, g, " '\"|>"[style].strip())
+
+
+def _empty() -> Map:
+    empty = Map()
+    empty.parent, empty.key, empty.marks = None, "", array("I")
+    return empty
+
+
+EMPTY = _empty()
+
+
+def text(value: Any) -> str:
+    """A scalar as text; containers and null are empty."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else ""
+
+
+def dig(value: Any, *path: str | int) -> Any:
+    """What lies under `path`, None when any step is missing or of another type."""
+    for step in path:
+        if isinstance(step, str):
+            value = value.get(step) if isinstance(value, Map) else None
+        else:
+            value = value[step] if isinstance(value, Seq) and -len(value) <= step < len(value) else None
+    return value
+
+
+def pointer(node: Map | Seq, *more: str | int) -> str:
+    """The JSON pointer (RFC 6901) of a container, or of what lies below it."""
+    parts: list[str | int] = list(more)
+    while node.parent is not None:
+        parts.insert(0, node.key)
+        node = node.parent
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def walk(value: Any, limit: int = 20_000) -> Iterator[tuple[Map, str]]:
+    """(mapping, key) of every entry below `value`, at most `limit` of them."""
+    stack = [value]
+    count = 0
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Map):
+            for key in item:
+                count += 1
+                if count > limit:
+                    return
+                yield item, key
+            stack.extend(reversed([child for child in item.values() if isinstance(child, Map | Seq)]))
+        elif isinstance(item, Seq):
+            stack.extend(reversed([child for child in item if isinstance(child, Map | Seq)]))
+
+
+@dataclass(slots=True)
+class Document:
+    """One YAML document of a file. `index` counts from 0; `line` is its first line."""
+
+    file: TextFile
+    index: int
+    line: int
+    root: Any
+    duplicates: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
+
+
+def documents(file: TextFile) -> Iterator[Document]:
+    """The documents of a file. One that cannot be read is a notice on the file, and the next ones are still read."""
+    if not hasattr(yaml, "CSafeLoader"):
+        raise Unreadable("PyYAML was built without libyaml", hint="install a PyYAML wheel, or libyaml-dev and rebuild")
+    source, skipped, index = file.text, 0, 0
+    for _ in range(_RETRIES):
+        loader = yaml.CSafeLoader(source)
+        try:
+            while loader.check_node():
+                node: Any = loader.get_node()
+                line = node.start_mark.line + 1 + skipped
+                builder = _Builder(skipped)
+                try:
+                    root = builder.build(node)
+                except Unreadable as error:
+                    file.notices.append(error)
+                else:
+                    yield Document(file, index, line, root, builder.duplicates)
+                index += 1
+            return
+        except yaml.MarkedYAMLError as error:
+            line, column = _place(error)
+            file.notices.append(_explain(file.text, error, line + skipped, column))
+            jump = _next_document(source, line)
+            if jump is None:
+                return
+            source, lines = jump
+            skipped += lines
+        except yaml.YAMLError as error:
+            file.notices.append(Unreadable(f"invalid YAML: {str(error).splitlines()[0]}"))
+            return
+        finally:
+            loader.dispose()
+
+
+def _place(error: yaml.MarkedYAMLError) -> tuple[int, int]:
+    mark = error.problem_mark or error.context_mark
+    return (mark.line + 1, mark.column + 1) if mark else (1, 1)
+
+
+def _explain(source: str, error: yaml.MarkedYAMLError, line: int, column: int) -> Unreadable:
+    if "{{" in source:
+        reason = "holds Go template braces: not YAML until it is rendered"
+        return Unreadable(
+            reason, line=line, column=column, hint="pipe the output of helm template into interlock lint -"
+        )
+    reason = ", ".join(part for part in (error.context, error.problem) if part)
+    hint = "indent with spaces" if "tab" in reason or "'\\t'" in reason else ""
+    return Unreadable(f"invalid YAML: {reason}", line=line, column=column, hint=hint)
+
+
+def _next_document(source: str, line: int) -> tuple[str, int] | None:
+    """The source from the first `---` after `line` on, and how many lines were dropped."""
+    lines = source.split("\n")
+    for number in range(line, len(lines)):
+        if lines[number].startswith("---"):
+            return "\n".join(lines[number:]), number
+    return None
+
+
+class _Builder:
+    """Turns composed nodes into containers, bounded in depth and in the size that aliases expand to."""
+
+    def __init__(self, skipped: int) -> None:
+        self._skipped = skipped
+        self._done: dict[int, Map | Seq | None] = {}
+        self._shared = False
+        self.duplicates: list[tuple[str, int, int]] = []
+
+    def build(self, node: yaml.Node) -> Any:
+        """The document's value. Raises Unreadable on bombs."""
+        value = self._value(node, None, "", 0)
+        if self._shared and _expanded(value, {}) > MAX_EXPANDED:
+            raise Unreadable(f"aliases expand to more than {MAX_EXPANDED:,} values", line=node.start_mark.line + 1)
+        return value
+
+    def _value(self, node: Any, parent: Map | Seq | None, key: str | int, depth: int) -> Any:
+        if type(node) is yaml.ScalarNode:
+            return _scalar(node)
+        known = self._done.get(id(node), EMPTY)
+        line = node.start_mark.line + 1 + self._skipped
+        if known is None:
+            raise Unreadable("an alias refers to what contains it", line=line)
+        if known is not EMPTY:
+            self._shared = True
+            return known
+        if depth > MAX_DEPTH:
+            raise Unreadable(f"nested deeper than {MAX_DEPTH} levels", line=line)
+        self._done[id(node)] = None
+        built = (self._mapping if type(node) is yaml.MappingNode else self._sequence)(node, parent, key, depth)
+        self._done[id(node)] = built
+        return built
+
+    def _sequence(self, node: Any, parent: Map | Seq | None, key: str | int, depth: int) -> Seq:
+        result = Seq()
+        result.parent, result.key = parent, key
+        marks: list[int] = []
+        add, shift = marks.extend, self._skipped + 1
+        for index, item in enumerate(node.value):
+            start, end = item.start_mark, item.end_mark
+            line, column = start.line + shift, start.column + 1
+            style = _STYLES.get(item.style, 0) if type(item) is yaml.ScalarNode else 0
+            add((line, column, column, line, column, end.line + shift, end.column + 1, style))
+            result.append(self._value(item, result, index, depth + 1))
+        result.marks = array("I", marks)
+        return result
+
+    def _mapping(self, node: Any, parent: Map | Seq | None, key: str | int, depth: int) -> Map:
+        result = Map()
+        result.parent, result.key = parent, key
+        marks: list[int] = []
+        merges: list[Any] = []
+        add, shift, scalar = marks.extend, self._skipped + 1, yaml.ScalarNode
+        for name_node, item in node.value:
+            if name_node.tag == _MERGE:
+                merges.append(item)
+                continue
+            begin = name_node.start_mark
+            name = name_node.value if type(name_node) is scalar else f"<{name_node.id}>"
+            start, end = item.start_mark, item.end_mark
+            style = _STYLES.get(item.style, 0) if type(item) is scalar else 0
+            entry = (
+                begin.line + shift, begin.column + 1, name_node.end_mark.column + 1,
+                start.line + shift, start.column + 1, end.line + shift, end.column + 1, style,
+            )  # fmt: skip
+            if name in result:
+                self.duplicates.append((name, entry[0], entry[1]))
+                place = list(result).index(name) * _WIDTH
+                marks[place : place + _WIDTH] = entry
+            else:
+                add(entry)
+            result[name] = _scalar(item) if type(item) is scalar else self._value(item, result, name, depth + 1)
+        result.marks = array("I", marks)
+        for item in merges:
+            self._merge(result, self._value(item, result, "<<", depth + 1))
+        return result
+
+    def _merge(self, into: Map, value: Any) -> None:
+        """Entries of a merge key, where the mapping itself does not say otherwise; earlier sources win."""
+        if isinstance(value, Seq):
+            for item in value:
+                self._merge(into, item)
+        elif isinstance(value, Map):
+            for index, (name, item) in enumerate(value.items()):
+                if name not in into:
+                    into[name] = item
+                    into.marks.extend(value.marks[index * _WIDTH : (index + 1) * _WIDTH])
+
+
+def _scalar(node: Any) -> Any:
+    value: str = node.value
+    tag: str = node.tag
+    if tag.endswith("2002:str"):
+        return value
+    if tag == _TAG + "int":
+        try:
+            return int(value.replace("_", ""), 0)
+        except ValueError:
+            return int(value, 8) if value.strip("01234567") == "" else value
+    if tag == _TAG + "bool":
+        return value.lower() in ("true", "yes", "on")
+    if tag == _TAG + "null":
+        return None
+    if tag == _TAG + "float":
+        try:
+            return float(value.replace("_", ""))
+        except ValueError:
+            return value
+    return value
+
+
+def _expanded(value: Any, sizes: dict[int, int]) -> int:
+    """How many values a tree has when every alias is written out."""
+    if not isinstance(value, Map | Seq):
+        return 1
+    known = sizes.get(id(value))
+    if known is None:
+        items: Any = value.values() if isinstance(value, Map) else value
+        known = 1 + sum(_expanded(item, sizes) for item in items)
+        sizes[id(value)] = known
+    return known
