@@ -6,7 +6,7 @@ import difflib
 import types
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from ..report.errors import BadInput
 from .settings import Settings
@@ -61,6 +61,27 @@ def load(path: str | Path | None = None, *, start: Path | None = None) -> Config
 
 
 Marks = dict[str, tuple[int, int]]
+Settable = TypeVar("Settable")
+
+
+def parse(path: str | Path) -> tuple[dict[str, Any], Marks]:
+    """A YAML file as plain data, with line and column of every key by JSON pointer. Raises BadInput."""
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise BadInput(path, (error.strerror or str(error)).lower()) from error
+    except UnicodeDecodeError as error:
+        raise BadInput(path, f"not UTF-8 at byte {error.start}", hint="save it as UTF-8") from error
+    tree, marks = _yaml(text, path)
+    if not isinstance(tree, dict):
+        raise BadInput(path, "the top level must be a mapping")
+    return cast("dict[str, Any]", tree), marks
+
+
+def build(kind: type[Settable], tree: Any, path: str | Path, marks: Marks) -> Settable:
+    """Plain data as the dataclass `kind` (fields made by `setting`). Raises BadInput at the key that does not fit."""
+    return _Builder(Path(path), marks).build(kind, tree, "")
 
 
 def _toml(text: str, path: Path) -> tuple[Any, Marks]:
