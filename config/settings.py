@@ -39,10 +39,15 @@ class Trust:
     require_timestamp: bool = setting("require a trusted RFC 3161 timestamp", default=False)
     max_age: str = setting("refuse signatures older than this, such as 365d", default="")
     digests: list[Literal["sha256", "blake2b", "blake3"]] = setting(
-        "digest algorithms that count", factory=lambda: ["sha256"]
+        "digest algorithms that count; the fastest that a file was signed with is computed",
+        factory=lambda: ["sha256", "blake3"],
     )
     allow_ignored: list[str] = setting("paths that a signature may leave uncovered", factory=list[str])
     deny: str = setting("signed deny list file of digests, keys and identities", default="")
+    deny_key: str = setting("public key file that the deny list must be signed with", default="")
+    content: dict[str, Literal["error", "warning", "info", "off"]] = setting(
+        "severity of content findings by reason code, such as VER-PICKLE: error", factory=dict[str, str]
+    )
     minimum_version: str = setting("refuse a signed version lower than this", default="")
 
 
@@ -123,7 +128,8 @@ class Stage:
     serving: dict[str, str] = setting(
         "where this stage serves from, such as directory: /srv/models", factory=dict[str, str]
     )
-    max_age: str = setting("evidence older than this does not count, such as 7d", default="")
+    max_age: str = setting("evidence older than this does not count, such as 12h", default="7d")
+    signed_evidence: bool = setting("only evidence signed by one of trust.keys counts", default=False)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -138,4 +144,5 @@ class Settings:
     contract: Contract = setting("what clients rely on", factory=Contract)
     lint: Lint = setting("lint settings", factory=Lint)
     bench: Bench = setting("bench settings", factory=Bench)
+    ledger: str = setting("directory of the promotion ledger; by default it is kept in the registry", default="")
     stages: dict[str, Stage] = setting("environments in order of promotion", factory=dict[str, Stage])
