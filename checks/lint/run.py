@@ -24,14 +24,14 @@ def lint(
     pedantic: bool = False,
     strict: bool = False,
     fail_on: Severity | None = Severity.WARNING,
-    config: str | None = None,
+    settings: Config | None = None,
     options: Options | None = None,
 ) -> Report:
     """Find the seven anti-patterns below `paths` (`-` is standard input), or below `lint.paths` of the settings.
 
     Raises BadInput on a path that does not exist or an unknown rule. What cannot be read is a notice in the report.
     """
-    settings = load(config)
+    settings = settings or load()
     rules = settings.settings.lint
     selection = choose(select or rules.select, [*ignore, *rules.ignore], pedantic=pedantic or rules.pedantic)
     levels = severities(rules.severity)
