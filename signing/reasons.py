@@ -19,6 +19,7 @@ class Reason(NamedTuple):
 
 SIGN_AGAIN = "sign again with interlock sign"
 NOT_THIS = "do not use this model; get it and its signature again from the publisher"
+RESTORE = "restore what was signed, or sign again if the change is yours"
 
 REASONS: dict[str, Reason] = {
     # The bundle
@@ -69,8 +70,8 @@ REASONS: dict[str, Reason] = {
     "VER-SHARDS": Reason("the shards of a file do not cover it exactly once", SIGN_AGAIN),
     "VER-BUNDLE-IN-TREE": Reason("the bundle lists itself as a file of the model", SIGN_AGAIN),
     # What is on disk
-    "VER-CHANGED": Reason("a file is not the one that was signed", NOT_THIS),
-    "VER-MISSING": Reason("a signed file is missing", NOT_THIS),
+    "VER-CHANGED": Reason("a file is not the one that was signed", RESTORE),
+    "VER-MISSING": Reason("a signed file is missing", RESTORE),
     "VER-EXTRA": Reason("a file is not covered by the signature", "remove it, or sign again with it", "path"),
     "VER-IGNORED": Reason(
         "the signer left a path uncovered, and something is there", "remove it, or allow it by name", "path"

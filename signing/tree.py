@@ -114,6 +114,8 @@ class Tree:
             return listing
         self._scan(frozenset(skip), listing)
         listing.files = dict(sorted(listing.files.items()))
+        listing.ignored.sort()
+        listing.empty.sort()
         return listing
 
     def _single(self, listing: Listing) -> None:
