@@ -38,19 +38,20 @@ def validate(  # noqa: PLR0917 - typer passes them by name
 
     def go() -> Report:
         with ExitStack() as stack:
-            paths = [_local(reference, stack) for reference in ((new, against) if against else (new,))]
-            names = (new, against or "")
-            return verb(paths[0], *paths[1:], config=config, fail_on=fail_on, names=names)
+            models = [_opened(reference, stack) for reference in ((new, against) if against else (new,))]
+            paths, digests = zip(*models, strict=True)
+            report = verb(paths[0], *paths[1:], config=config, fail_on=fail_on, names=(new, against or ""))
+            report.facts["digests"] = dict(zip(("new", "old"), digests, strict=False))
+            return report
 
     return run("validate", Outputs(output_format, tuple(output or ()), color), go)
 
 
-def _local(reference: str, stack: ExitStack) -> str:
-    """A path for a path or reference; what a reference was fetched into goes away with the stack."""
-    scheme = reference.partition(":")[0]
-    if scheme not in ("oci-layout", "oci", "directory", "hf", "s3", "mlflow"):
-        return reference
+def _opened(reference: str, stack: ExitStack) -> tuple[str, str | None]:
+    """The path of a path or reference, and the digest a reference resolved to."""
+    if reference.partition(":")[0] not in ("oci-layout", "oci", "directory"):
+        return reference, None
     from ..release.reference import open_model
 
-    path, _digest = stack.enter_context(open_model(reference))
-    return str(path)
+    model = stack.enter_context(open_model(reference))
+    return str(model.path), model.digest

@@ -131,14 +131,22 @@ class OnnxModel:
         """How often each (domain, operator) occurs over all graphs."""
         return Counter((node.domain, node.op) for graph in self.graphs() for node in graph.nodes)
 
+    def weights(self) -> Iterator[Initializer]:
+        """Every initializer and every tensor in an attribute, over all graphs."""
+        for graph in self.graphs():
+            yield from graph.initializers.values()
+            for node in graph.nodes:
+                for attribute in node.attributes:
+                    yield from attribute.tensors
+
+    def external_files(self) -> list[str]:
+        """Locations of external data as the model writes them, relative to its folder."""
+        return sorted({dict(tensor.external).get("location", "") for tensor in self.weights() if tensor.external})
+
     @property
     def weight_bytes(self) -> int:
         """Bytes of all initializers and constants, inline or external."""
-        total = 0
-        for graph in self.graphs():
-            total += sum(each.nbytes for each in graph.initializers.values())
-            total += sum(t.nbytes for node in graph.nodes for a in node.attributes for t in a.tensors)
-        return total
+        return sum(tensor.nbytes for tensor in self.weights())
 
 
 def read_onnx(file: TreeFile) -> OnnxModel:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 from .errors import UnreadableModel
 from .source import Source, open_file
-from .strictjson import parse
+from .strict_json import loads
 from .tree import TreeFile
 
 MAX_HEADER = 100_000_000  # the reference implementation's limit, in bytes
@@ -75,7 +75,7 @@ def parse_header(source: Source, file: str) -> Header:
     )
     if text[:1] != b"{":
         raise UnreadableModel(source.name, "has a header that is not a JSON object", offset=8, hint="not safetensors?")
-    document = parse(text, source.name, offset=8)
+    document: dict[str, Any] = loads(text, source.name)
     metadata = document.pop("__metadata__", {})
     if not _strings(metadata):
         raise UnreadableModel(source.name, "__metadata__ must map strings to strings")

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from .errors import UnreadableModel
 from .safetensors import Header, Tensor, read_header, shard_of
-from .strictjson import parse
+from .strict_json import loads
 from .tree import ModelTree, TreeFile
 
 MAX_INDEX = 100_000_000
@@ -72,7 +72,7 @@ def _index(index: TreeFile, tree: ModelTree) -> tuple[dict[str, str], int | None
     """tensor → file name in the tree, and the total size it declares."""
     if index.size > MAX_INDEX:
         raise UnreadableModel(index.path, f"is {index.size:,} bytes long, too long for an index")
-    document = parse(index.path.read_bytes(), str(index.path))
+    document = loads(index.path.read_bytes(), str(index.path))
     mapping = document.get("weight_map") if isinstance(document, dict) else None  # pyright: ignore
     if not isinstance(mapping, dict) or not all(isinstance(v, str) for v in mapping.values()):  # pyright: ignore
         raise UnreadableModel(index.path, "has no weight_map from tensor to file")

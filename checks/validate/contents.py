@@ -38,8 +38,8 @@ def same_bytes(old: TreeFile, new: TreeFile) -> Same:
 
 
 def identical(old: ModelTree, new: ModelTree) -> bool:
-    """Whether the two models are known to be the same, byte for byte; two single files may differ in name."""
-    if old.single and new.single:
+    """Whether the two models are known to be the same, byte for byte; a model given as one file has no name."""
+    if (old.single or new.single) and len(old.files) == len(new.files) == 1:
         pairs = list(zip(old.files.values(), new.files.values(), strict=True))
     elif old.files.keys() == new.files.keys():
         pairs = [(old.files[name], file) for name, file in new.files.items()]

@@ -19,6 +19,23 @@ class Family(NamedTuple):
 
 FAMILIES: tuple[Family, ...] = (
     Family(
+        "graph",
+        (
+            *("inputs_removed", "inputs_added", "inputs_renamed", "outputs_removed", "outputs_added"),
+            *("outputs_renamed", "dtype", "rank", "dim_narrow", "dim_widen", "dim_tied", "order"),
+            *("ir", "opset", "domain", "state"),
+        ),
+        frozenset({"onnx"}),
+    ),
+    Family(
+        "weights",
+        (
+            *("wts_name", "wts_shape", "wts_dtype", "wts_dtype_range", "wts_index", "wts_shard"),
+            *("wts_changed", "wts_tie"),
+        ),
+        frozenset({"safetensors", "index"}),
+    ),
+    Family(
         "tokenizer",
         ("tok_id", "tok_del", "tok_add", "tok_eos", "tok_bos", "tok_padtok", "tok_unk"),
         frozenset({"tokenizer", "tokenizer-config", "gguf"}),

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 from ...config.settings import Contract
 from ...report.finding import Finding, Location, Severity
 from ...report.rule import Rule
+from .contents import Same, same_bytes
 from .side import Side
 
 __all__ = ["CONTRACTS", "LEVELS", "SEVERITY", "STEPS", "Context", "Finding", "Level", "Rule", "RuleModule", "Step"]
@@ -52,6 +53,15 @@ class Context:
     old: Side | None = None
     contract: Contract = field(default_factory=Contract)
     options: dict[str, Any] = field(default_factory=dict[str, Any])
+    compared: dict[tuple[str, str], Same] = field(default_factory=dict[tuple[str, str], Same])
+
+    def same(self, old: str, new: str) -> Same:
+        """Whether a file of the old model and one of the new hold the same bytes; `unknown` for large alike ones."""
+        if self.old is None or old not in self.old.tree.files or new not in self.new.tree.files:
+            return "different"
+        if (old, new) not in self.compared:
+            self.compared[old, new] = same_bytes(self.old.tree.files[old], self.new.tree.files[new])
+        return self.compared[old, new]
 
     def serves(self, level: Literal["wire", "ids", "tensor", "index", "strict"]) -> bool:
         """Whether clients exchange at least this with the server, so that changing it breaks them."""

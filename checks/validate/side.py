@@ -11,6 +11,10 @@ from ...models.tree import ModelTree
 if TYPE_CHECKING:
     from ...models.tokenizer import Tokenizer
 
+if TYPE_CHECKING:
+    from ...models.onnx import OnnxModel
+    from ...models.weights import WeightTable
+
 Fact = TypeVar("Fact")
 
 
@@ -28,7 +32,7 @@ class Side:
 
     def show(self, file: str) -> str:
         """A file of the model as messages name it."""
-        return str(self.tree.root / file) if file else self.name
+        return f"{self.name.rstrip('/')}/{file}" if file and not self.tree.single else self.name
 
     def _once(self, key: str, read: Callable[[], Fact]) -> Fact:
         if key not in self._facts:
@@ -56,6 +60,35 @@ class Side:
             return read_json_config(file.path)
 
         return self._once(name, read)
+
+    @property
+    def onnx(self) -> dict[str, OnnxModel]:
+        """ONNX files by name."""
+
+        def read() -> dict[str, OnnxModel]:
+            from ...models.onnx import read_onnx
+
+            return {file.name: read_onnx(file) for file in self.tree.of("onnx")}
+
+        return self._once("onnx", read)
+
+    @property
+    def weight_sets(self) -> dict[str, WeightTable]:
+        """Every set of safetensors files that belong together, by stem."""
+
+        def read() -> dict[str, WeightTable]:
+            from ...models.weights import read_weights
+
+            return read_weights(self.tree)
+
+        return self._once("weight_sets", read)
+
+    @property
+    def weights(self) -> WeightTable | None:
+        """The set that a server loads, merged over its shards; None where there is none or no telling which."""
+        from ...models.weights import main_table
+
+        return main_table(self.weight_sets)
 
     @property
     def config(self) -> dict[str, Any] | None:

@@ -1,0 +1,41 @@
+"""Pairs of matched dimensions, and what the old graph says about an output's size in terms of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ....models.onnx import Dimension, OnnxModel, Value
+from ..rulebase import Context
+from .contract import Pair, What, dynamic, match, promised, symbol
+
+
+class Size(NamedTuple):
+    """Axis `axis` of a matched input or output."""
+
+    value: Value
+    axis: int
+    old: Dimension
+    new: Dimension
+
+
+def sizes(ctx: Context, pair: Pair, what: What) -> Iterator[Size]:
+    """Every axis of every matched tensor of equal type and rank whose dimension differs in meaning."""
+    for old, new in match(ctx, pair, what).all_kept:
+        if old.type != new.type or old.shape is None or new.shape is None or len(old.shape) != len(new.shape):
+            continue
+        for axis, (a, b) in enumerate(zip(old.shape, new.shape, strict=True)):
+            if not (dynamic(a) and dynamic(b)) and a != b:
+                yield Size(new, axis, a, b)
+
+
+def sent(old: OnnxModel, new: OnnxModel, name: str) -> set[Dimension]:
+    """What old clients send wherever the new graph's inputs have the dynamic dimension `name`: sizes, or names."""
+    shapes = {value.name: value.shape for value in promised(old, "inputs")}
+    found: set[Dimension] = set()
+    for value in promised(new, "inputs"):
+        before = shapes.get(value.name)
+        for axis, dimension in enumerate(value.shape or ()):
+            if name and symbol(dimension) == name:
+                found.add(before[axis] if before is not None and axis < len(before) else None)
+    return found
