@@ -3,17 +3,41 @@
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
 
 from ...config.load import Config, load
-from ...report.finding import Finding, Severity
+from ...report.finding import Finding, Location, Severity
 from ...report.report import Report, ordered
+from ...report.rule import Rule
+from . import baseline as baselines
+from . import fixer, suppress
 from .collect import Inputs, collect
 from .engine import analyse
 from .hu0_run.hu000_notice import RULE as NOTICE
-from .selection import choose, severities
+from .present import headline, sections
+from .selection import Selection, choose, severities
 from .sources.table import Options
 from .sources.text import Unreadable
+
+_PASSES = 6
+"""Fixes that overlap are done one after the other; a rule whose fix does not remove its finding stops here."""
+
+
+@dataclass(frozen=True)
+class _Setup:
+    chosen: Selection
+    settings: Config
+    options: Options
+
+
+@dataclass
+class _Result:
+    findings: list[Finding]
+    inputs: Inputs
+    rules: list[Rule]
 
 
 def lint(
@@ -26,36 +50,77 @@ def lint(
     fail_on: Severity | None = Severity.WARNING,
     settings: Config | None = None,
     options: Options | None = None,
+    baseline: str = "",
+    update_baseline: bool = False,
+    since: str = "",
+    fix: bool = False,
+    unsafe_fixes: bool = False,
+    diff: bool = False,
+    statistics: bool = False,
+    show_files: bool = False,
 ) -> Report:
     """Find the seven anti-patterns below `paths` (`-` is standard input), or below `lint.paths` of the settings.
 
-    Raises BadInput on a path that does not exist or an unknown rule. What cannot be read is a notice in the report.
+    `fix` rewrites files, `diff` only shows what it would write (in the report's payload). `baseline` names a file of
+    accepted findings and `since` a Git revision whose findings do not count. What cannot be read is a notice.
+    Raises BadInput on a path that does not exist, an unknown rule, a broken baseline or an unknown revision.
     """
     settings = settings or load()
     rules = settings.settings.lint
     selection = choose(select or rules.select, [*ignore, *rules.ignore], pedantic=pedantic or rules.pedantic)
-    levels = severities(rules.severity)
-    collecting = gc.isenabled()
-    gc.disable()  # a run only allocates; the collector would walk all of it again and again
-    try:
-        inputs = collect(_paths(paths, settings), rules.exclude, options)
-        findings, ran, _ = analyse(inputs, selection, rules, levels)
-    finally:
-        if collecting:
-            gc.enable()
-    findings.extend(_notice(path, reason) for path, reason in [*inputs.unread, *inputs.notices])
+    setup = _Setup(selection, settings, options or Options())
+    targets = _paths(paths, settings)
+    result = _pass(targets, setup)
+    shown, fixed = "", 0
+    if diff:
+        shown, fixed = _diff(result.findings, unsafe=unsafe_fixes)
+    elif fix:
+        for _ in range(_PASSES):
+            done = _fix(result.findings, unsafe=unsafe_fixes)
+            fixed += done
+            if not done:
+                break
+            result = _pass(targets, setup)
+    findings, facts = result.findings, {"files": len(result.inputs.files), "objects": len(result.inputs.resources)}
+    if since:
+        findings = _since(since, targets, findings, setup)
+    file = baseline or (str(settings.resolve(rules.baseline)) if rules.baseline else "")
+    if update_baseline:
+        facts["baseline"] = baselines.write(file or ".interlock-baseline.json", findings)
+        file = file or ".interlock-baseline.json"
+    if file:
+        findings, facts["baseline_unused"] = baselines.apply(findings, baselines.read(file), baselines.root_of(file))
     report = Report(
         command="lint",
         findings=ordered(findings),
-        inputs=inputs.count,
-        unread=len(inputs.unread),
+        inputs=result.inputs.count,
+        unread=len(result.inputs.unread),
         strict=strict,
         fail_on=fail_on,
-        rules=tuple(ran),
+        rules=tuple(result.rules),
+        facts={**facts, "rules": len(result.rules), "fixed": fixed},
+        payload=shown,
     )
-    report.facts = {"files": len(inputs.files), "objects": len(inputs.resources), "rules": len(ran)}
-    report.headline = _headline(report, inputs)
+    report.body = sections(report, result.inputs, statistics=statistics, files=show_files)
+    report.headline = headline(report, result.inputs)
     return report
+
+
+def _pass(paths: list[str], setup: _Setup) -> _Result:
+    """Read and judge once, suppressions applied."""
+    rules = setup.settings.settings.lint
+    collecting = gc.isenabled()
+    gc.disable()  # a run only allocates; the collector would walk all of it again and again
+    try:
+        inputs = collect(paths, rules.exclude, setup.options)
+        findings, ran, _ = analyse(inputs, setup.chosen, rules, severities(rules.severity))
+    finally:
+        if collecting:
+            gc.enable()
+    findings, complaints = suppress.apply(findings, inputs, rules.per_path, [rule.id for rule in ran], date.today())
+    if any(entry.id == NOTICE.id for entry in setup.chosen.entries):
+        findings.extend(_notice(path, note) for path, note in [*inputs.unread, *inputs.notices, *complaints])
+    return _Result(findings, inputs, ran)
 
 
 def _paths(paths: Sequence[str], config: Config) -> list[str]:
@@ -65,28 +130,44 @@ def _paths(paths: Sequence[str], config: Config) -> list[str]:
     return configured or ["."]
 
 
-def _notice(path: str, reason: Unreadable) -> Finding:
-    from ...report.finding import Location
-
-    where = Location(path, reason.line, reason.column)
+def _notice(path: str, note: Unreadable) -> Finding:
     return Finding(
-        rule=NOTICE.id, name=NOTICE.name, severity=NOTICE.severity, message=reason.reason, where=where,
-        hint=reason.hint, url=NOTICE.url,
-    )  # fmt: skip
+        rule=NOTICE.id,
+        name=NOTICE.name,
+        severity=NOTICE.severity,
+        message=note.reason,
+        where=Location(path, note.line, note.column),
+        hint=note.hint,
+        url=NOTICE.url,
+    )
 
 
-def _headline(report: Report, inputs: Inputs) -> str:
-    if not inputs.count and not inputs.unread:
-        return "lint: nothing to check: no Kubernetes object, model repository or serving code found"
-    counts = [
-        _count(report.count(severity), severity.value)
-        for severity in (Severity.ERROR, Severity.WARNING)
-        if report.count(severity)
-    ]
-    seen = f"{_count(inputs.count, 'object')} in {_count(len(inputs.files), 'file')}"
-    unread = f", {report.unread} unread" if report.unread else ""
-    return f"lint: {', '.join(counts) or 'clean'}: {seen}{unread}"
+def _fix(findings: list[Finding], *, unsafe: bool) -> int:
+    total = 0
+    for path, group in fixer.wanted(findings, unsafe=unsafe).items():
+        old, new, count = fixer.rewrite(path, group)
+        if new != old:
+            fixer.write(path, new)
+            total += count
+    return total
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _diff(findings: list[Finding], *, unsafe: bool) -> tuple[str, int]:
+    parts: list[str] = []
+    total = 0
+    for path, group in sorted(fixer.wanted(findings, unsafe=unsafe).items()):
+        old, new, count = fixer.rewrite(path, group)
+        parts.append(fixer.diff(path, old, new))
+        total += count
+    return "".join(parts), total
+
+
+def _since(revision: str, paths: list[str], findings: list[Finding], setup: _Setup) -> list[Finding]:
+    """The findings that the tree at `revision` does not have."""
+    from .since import checkout
+
+    earlier: Counter[str] = Counter()
+    with checkout(revision, paths) as (folder, there, root):
+        if there:
+            earlier = baselines.count(_pass(there, setup).findings, folder)
+    return baselines.subtract(findings, earlier, root)

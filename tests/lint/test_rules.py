@@ -1,4 +1,4 @@
-"""Every rule: documentation, table entry, and fixtures that fire where they must and stay silent where they must not."""
+"""Every rule: documentation, table entry, and fixtures that fire where they must and nowhere else."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-
 from interlock.checks.lint import fixer
 from interlock.checks.lint.registry import FOLDERS, Entry, entries
 from interlock.checks.lint.rulebase import FAMILIES, KINDS

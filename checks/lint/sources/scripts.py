@@ -1,0 +1,173 @@
+"""Every shell text of a run as one kind of subject: script files, image builds, CI steps, container commands, and the
+scripts that ConfigMaps carry. Reading is put off until a rule asks, since most texts hold nothing of interest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ....report.finding import Location
+from . import dockerfile, workflow
+from .argv import Word as YamlWord
+from .embedded import origin_of
+from .kubernetes import Resource
+from .pods import Container
+from .shell import Command, Hole, Origin, Script, Word, parse
+from .text import TextFile
+from .yamlnodes import Document, Seq, Span, pointer, text
+
+_SHEBANG = re.compile(r"#!\s*/\S*(?:/env\s+)?(?:ba|da|a|z|k)?sh\b")
+_LOOKS_LIKE_SHELL = re.compile(r"#!\s*/\S*\bsh\b|#!\s*/\S*env (ba)?sh|^\s*set -[eux]", re.MULTILINE)
+_INTERPOLATED = re.compile(r"\$\([A-Za-z_]\w*\)|\$\{?[A-Za-z_]\w*\}?|\{\{.*?\}\}")
+
+
+@dataclass(eq=False)
+class ShellText:
+    """A shell text. `how` is `script`, `dockerfile`, `workflow`, `container` or `config`; `text` what to search before
+    asking for `script`. Container commands have the `container`, and with ConfigMaps share the `resource`."""
+
+    file: TextFile
+    how: str
+    text: str
+    origin: Origin = field(default_factory=Origin)
+    resource: Resource | None = None
+    container: Container | None = None
+    pointer: str = ""
+    read: Script | None = None
+
+    @property
+    def path(self) -> str:
+        return self.file.path
+
+    @cached_property
+    def script(self) -> Script:
+        """The commands, read now."""
+        return self.read if self.read is not None else parse(self.text, self.origin, self._environment())
+
+    @property
+    def commands(self) -> list[Command]:
+        """The commands of the script."""
+        return self.script.commands
+
+    def _environment(self) -> dict[str, str]:
+        if self.container is None:
+            return {}
+        values = {name: self.container.env_value(name) or "" for name in self.container.env}
+        return {name: value for name, value in values.items() if "$" not in value}
+
+    def at(self, word: Word) -> Location:
+        """Where a word stands."""
+        identity = self.resource.identity if self.resource else ""
+        one_line = word.end_line == word.line and word.end_column > word.column
+        end_line, end_column = (word.end_line, word.end_column) if one_line else (None, None)
+        return self.file.location(word.line, word.column, end_line, end_column, object=identity, pointer=self.pointer)
+
+
+def from_file(file: TextFile) -> Iterator[ShellText]:
+    """The script that a `.sh` file, or a file with a shell's shebang, is; the shell parts of a Dockerfile."""
+    name = file.path.rsplit("/", 1)[-1].lower()
+    if name.endswith((".sh", ".bash", ".ksh", ".zsh")) or _SHEBANG.match(file.text):
+        yield ShellText(file, "script", file.text)
+        return
+    read = dockerfile.parse_dockerfile(file.text)
+    for item in read.instructions:
+        if item.script is not None:
+            yield ShellText(file, "dockerfile", item.text, item.origin, read=item.script)
+        elif item.words and item.keyword in ("RUN", "CMD", "ENTRYPOINT"):
+            yield ShellText(file, "dockerfile", " ".join(item.words), item.origin, read=_exec_form(item))
+
+
+def _exec_form(item: dockerfile.Instruction) -> Script:
+    """`["a", "b"]` as a command whose words stand where they are quoted."""
+    words: list[Word] = []
+    at = 0
+    for word in item.words or []:
+        found = item.text.find(f'"{word}"', at)
+        at = max(found, at)
+        line = item.origin.line + item.text.count("\n", 0, at)
+        start = item.text.rfind("\n", 0, at) + 1
+        column = (item.origin.column if start == 0 else 1) + at - start + 1
+        words.append(Word((word,), line, column, line, column + len(word), quoted=True))
+        at += len(word)
+    return Script([Command(words)], {})
+
+
+def from_document(document: Document, resources: list[Resource]) -> Iterator[ShellText]:
+    """The shell texts that a YAML document carries."""
+    file = document.file
+    for step in workflow.steps(file, document.root):
+        source = step.holder[step.slot]  # pyright: ignore
+        yield ShellText(file, "workflow", text(source), pointer=pointer(step.holder, step.slot), read=step.script)
+    for resource in resources:
+        for pod in resource.pods:
+            for container in [*pod.containers, *pod.init_containers]:
+                yield from _container(file, resource, container)
+        if resource.kind == "ConfigMap":
+            yield from _config(file, resource)
+
+
+def _config(file: TextFile, resource: Resource) -> Iterator[ShellText]:
+    data = resource.root.get_map("data")
+    for key, value in data.items():
+        if isinstance(value, str) and (key.endswith(".sh") or _LOOKS_LIKE_SHELL.match(value)):
+            yield ShellText(file, "config", value, origin_of(file, data.span(key)), resource, None, pointer(data, key))
+
+
+def _container(file: TextFile, resource: Resource, container: Container) -> Iterator[ShellText]:
+    command, arguments = container.words
+    words = [*command, *arguments]
+    script = next((index for index in _script_words(words)), None)
+    if script is not None:
+        word = words[script]
+        origin = origin_of(file, _span(word))
+        where = pointer(word.holder, word.slot)
+        yield ShellText(file, "container", word.text, origin, resource, container, where)
+    elif words:
+        read = Script([Command([_word(file, word) for word in words])], {})
+        where = pointer(container.map, "command" if command else "args")
+        yield ShellText(
+            file, "container", " ".join(word.text for word in words), Origin(), resource, container, where, read
+        )
+    hooks = container.map.get_map("lifecycle")
+    for hook in ("postStart", "preStop"):
+        run = hooks.get_map(hook).get_map("exec").get("command")
+        if isinstance(run, Seq) and len(run) > 1 and isinstance(run[-1], str):
+            yield ShellText(
+                file,
+                "container",
+                run[-1],
+                origin_of(file, run.span(len(run) - 1)),
+                resource,
+                container,
+                pointer(run, len(run) - 1),
+            )
+
+
+def _script_words(words: list[YamlWord]) -> Iterator[int]:
+    """The place of the text after `sh -c`."""
+    for index, word in enumerate(words[:-1]):
+        if word.text.rsplit("/", 1)[-1] in ("sh", "bash", "ash", "dash", "zsh"):
+            for later in range(index + 1, min(index + 5, len(words) - 1)):
+                if re.fullmatch(r"-[a-z]*c[a-z]*", words[later].text):
+                    yield later + 1
+                    return
+            return
+
+
+def _span(word: YamlWord) -> Span:
+    return word.holder.span(word.slot)  # pyright: ignore[reportArgumentType]
+
+
+def _word(file: TextFile, word: YamlWord) -> Word:
+    """A YAML word as a shell word: only `$(NAME)` is expanded in it."""
+    origin, span = origin_of(file, _span(word)), _span(word)
+    parts: list[str] = []
+    at = 0
+    for found in _INTERPOLATED.finditer(word.text):
+        parts.extend((word.text[at : found.start()], Hole(found.group())))
+        at = found.end()
+    parts.append(word.text[at:])
+    end = (span.end_line, span.end_column) if span.line == span.end_line else (origin.line, origin.column)
+    return Word(tuple(part for part in parts if part), origin.line, origin.column, *end, quoted=True)
