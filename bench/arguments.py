@@ -1,0 +1,42 @@
+"""Options of the form NAME=VALUE,VALUE."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from ..report.errors import BadInput
+
+T = TypeVar("T", int, float)
+
+
+def named(option: str, items: Sequence[str] | None) -> dict[str, str]:
+    """`["p50=5%"]` -> `{"p50": "5%"}`. Raises BadInput on one without a name or a value, or named twice."""
+    found: dict[str, str] = {}
+    for item in items or ():
+        name, equals, value = item.partition("=")
+        if not (name and equals and value):
+            raise BadInput(f"{option} {item}", "not of the form NAME=VALUE", hint=f"such as {option} input=1,512")
+        if name in found:
+            raise BadInput(f"{option} {item}", f"{name} is given twice", hint="keep one of them")
+        found[name] = value
+    return found
+
+
+def lists(option: str, items: Sequence[str] | None, kind: Callable[[str], T]) -> dict[str, list[T]]:
+    """`["input=1,512"]` -> `{"input": [1, 512]}` with numbers read by `kind` (int or float).
+
+    Raises BadInput on anything that is not a number, infinity and NaN included.
+    """
+    found: dict[str, list[T]] = {}
+    for name, text in named(option, items).items():
+        try:
+            values = [kind(part) for part in text.split(",")]
+        except ValueError:
+            word = "whole numbers" if kind is int else "numbers"
+            raise BadInput(f"{option} {name}={text}", f"not {word} separated by commas") from None
+        if not all(map(math.isfinite, values)):
+            raise BadInput(f"{option} {name}={text}", "not finite")
+        found[name] = values
+    return found
