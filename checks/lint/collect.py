@@ -24,7 +24,9 @@ from .sources.yamlnodes import Document, Map, documents
 
 _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "venv"})
 # What a YAML file must mention to be worth parsing, and what makes it a template that is not YAML yet.
-_YAML_OF_INTEREST = re.compile(r"""(^|[{,\s])["']?(kind|groups|spec|images|resources)["']?\s*:""", re.MULTILINE)
+_YAML_OF_INTEREST = re.compile(
+    r"""(^|[{,\s])["']?(kind|groups|spec|images|resources|jobs|runs|script|before_script)["']?\s*:""", re.MULTILINE
+)
 _JSON_OF_INTEREST = re.compile(r'"apiVersion"\s*:')
 _TEMPLATE = re.compile(
     r"^[^#\n]*\{\{-?\s*(\.Values|\.Release|\.Chart|\.Capabilities|include\s|template\s|define\s|toYaml\s)", re.MULTILINE

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from .shell import Origin, Script, parse
+from .shell import Origin
 from .text import TextFile
-from .yamlnodes import Map, Seq, Span
-from .yamlnodes import text as scalar_text
+from .yamlnodes import Span
 
 
 def origin_of(file: TextFile, span: Span) -> Origin:
@@ -20,12 +19,3 @@ def origin_of(file: TextFile, span: Span) -> Origin:
         return Origin(first, 1, 0)
     quoted = span.style in ("'", '"')
     return Origin(span.line, span.column + quoted, 1 if span.end_line == span.line else 0)
-
-
-def script_in(file: TextFile, holder: Map | Seq, slot: str | int, variables: dict[str, str] | None = None) -> Script:
-    """The commands of the shell text under `slot`, with file positions; `variables` are constants known to it."""
-    if isinstance(holder, Map):
-        value, span = holder.get(str(slot)), holder.span(str(slot))
-    else:
-        value, span = holder[int(slot)], holder.span(int(slot))
-    return parse(scalar_text(value), origin_of(file, span), variables)

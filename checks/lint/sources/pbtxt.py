@@ -11,6 +11,10 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from posixpath import basename, dirname
+
+from ....report.finding import Location
+from .text import TextFile, Unreadable
 
 MAX_BYTES = 16 << 20
 MAX_DEPTH = 100
@@ -18,12 +22,11 @@ MAX_DEPTH = 100
 Scalar = str | int | float | bool
 
 
-class PbtxtError(ValueError):
+class PbtxtError(Unreadable):
     """Text that is not protobuf text format. `line` and `column` count from 1."""
 
     def __init__(self, reason: str, line: int, column: int) -> None:
-        super().__init__(reason)
-        self.reason, self.line, self.column = reason, line, column
+        super().__init__(f"not protobuf text: {reason}", line=line, column=column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,38 @@ class Field:
     value: Scalar | Message
     name_span: Span
     value_span: Span
+
+
+@dataclass(eq=False)
+class ModelConfig:
+    """A Triton `config.pbtxt`: its message, and where things in it stand."""
+
+    file: TextFile
+    root: Message
+
+    @property
+    def path(self) -> str:
+        return self.file.path
+
+    @property
+    def folder(self) -> str:
+        """The model's directory."""
+        return dirname(self.path)
+
+    @property
+    def name(self) -> str:
+        """The model's name: as written, else that of its directory, as Triton takes it."""
+        return str(self.root.scalar("name") or basename(self.folder))
+
+    def at(self, span: Span, pointer: str = "") -> Location:
+        """Where a field stands; `pointer` is its path in the message."""
+        ends = (span.end_line, span.end_column) if span.line == span.end_line else (None, None)
+        return self.file.location(span.line, span.column, *ends, object=self.name, pointer=pointer)
+
+
+def from_file(file: TextFile) -> Iterator[ModelConfig]:
+    """The configuration in a `.pbtxt` file. Raises PbtxtError."""
+    yield ModelConfig(file, parse(file.text))
 
 
 _TOKEN = re.compile(

@@ -16,7 +16,7 @@ from .kubernetes import Resource
 from .pods import Container
 from .shell import Command, Hole, Origin, Script, Word, parse
 from .text import TextFile
-from .yamlnodes import Document, Seq, Span, pointer, text
+from .yamlnodes import Document, Seq, Span, pointer
 
 _SHEBANG = re.compile(r"#!\s*/\S*(?:/env\s+)?(?:ba|da|a|z|k)?sh\b")
 _LOOKS_LIKE_SHELL = re.compile(r"#!\s*/\S*\bsh\b|#!\s*/\S*env (ba)?sh|^\s*set -[eux]", re.MULTILINE)
@@ -36,6 +36,7 @@ class ShellText:
     container: Container | None = None
     pointer: str = ""
     read: Script | None = None
+    variables: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def path(self) -> str:
@@ -44,16 +45,16 @@ class ShellText:
     @cached_property
     def script(self) -> Script:
         """The commands, read now."""
-        return self.read if self.read is not None else parse(self.text, self.origin, self._environment())
+        return self.read if self.read is not None else parse(self.text, self.origin, self._known())
 
     @property
     def commands(self) -> list[Command]:
         """The commands of the script."""
         return self.script.commands
 
-    def _environment(self) -> dict[str, str]:
+    def _known(self) -> dict[str, str]:
         if self.container is None:
-            return {}
+            return self.variables
         values = {name: self.container.env_value(name) or "" for name in self.container.env}
         return {name: value for name, value in values.items() if "$" not in value}
 
@@ -97,9 +98,10 @@ def _exec_form(item: dockerfile.Instruction) -> Script:
 def from_document(document: Document, resources: list[Resource]) -> Iterator[ShellText]:
     """The shell texts that a YAML document carries."""
     file = document.file
-    for step in workflow.steps(file, document.root):
-        source = step.holder[step.slot]  # pyright: ignore
-        yield ShellText(file, "workflow", text(source), pointer=pointer(step.holder, step.slot), read=step.script)
+    for step in workflow.steps(file.path, document.root):
+        origin = origin_of(file, _span(step))
+        where = pointer(step.holder, step.slot)
+        yield ShellText(file, "workflow", step.text, origin, pointer=where, variables=step.variables)
     for resource in resources:
         for pod in resource.pods:
             for container in [*pod.containers, *pod.init_containers]:
@@ -125,7 +127,7 @@ def _container(file: TextFile, resource: Resource, container: Container) -> Iter
         where = pointer(word.holder, word.slot)
         yield ShellText(file, "container", word.text, origin, resource, container, where)
     elif words:
-        read = Script([Command([_word(file, word) for word in words])], {})
+        read = Script([Command([_word(file, word, container) for word in words])], {})
         where = pointer(container.map, "command" if command else "args")
         yield ShellText(
             file, "container", " ".join(word.text for word in words), Origin(), resource, container, where, read
@@ -156,18 +158,18 @@ def _script_words(words: list[YamlWord]) -> Iterator[int]:
             return
 
 
-def _span(word: YamlWord) -> Span:
+def _span(word: YamlWord | workflow.Step) -> Span:
     return word.holder.span(word.slot)  # pyright: ignore[reportArgumentType]
 
 
-def _word(file: TextFile, word: YamlWord) -> Word:
-    """A YAML word as a shell word: only `$(NAME)` is expanded in it."""
+def _word(file: TextFile, word: YamlWord, container: Container) -> Word:
+    """A YAML word as a shell word, with the variables filled in that the container sets."""
     origin, span = origin_of(file, _span(word)), _span(word)
     parts: list[str] = []
-    at = 0
-    for found in _INTERPOLATED.finditer(word.text):
-        parts.extend((word.text[at : found.start()], Hole(found.group())))
+    value, at = container.expand(word.text), 0
+    for found in _INTERPOLATED.finditer(value):
+        parts.extend((value[at : found.start()], Hole(found.group())))
         at = found.end()
-    parts.append(word.text[at:])
+    parts.append(value[at:])
     end = (span.end_line, span.end_column) if span.line == span.end_line else (origin.line, origin.column)
     return Word(tuple(part for part in parts if part), origin.line, origin.column, *end, quoted=True)

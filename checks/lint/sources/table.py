@@ -20,14 +20,18 @@ YAML = frozenset({".yaml", ".yml", ".json"})
 # ending of a file -> (what the subjects are, module)
 BY_SUFFIX = {
     ".py": ("python", "python"),
+    ".pbtxt": ("pbtxt", "pbtxt"),
+    ".sh": ("shell", "scripts"),
+    ".bash": ("shell", "scripts"),
+    ".dockerfile": ("shell", "scripts"),
 }
 BY_NAME = [
     # (pattern searched in the path, what the subjects are, module)
-    *list[tuple[re.Pattern[str], str, str]](),
+    (re.compile(r"(^|/)(Dockerfile|Containerfile)(\.[\w.-]+|-[\w.-]+)?$"), "shell", "scripts"),
 ]
 
 # what the subjects are -> modules that find more of them in YAML documents
-IN_YAML: dict[str, tuple[str, ...]] = {}
+IN_YAML: dict[str, tuple[str, ...]] = {"shell": ("scripts",), "rules": ("rules_file",)}
 
 # file that marks a folder -> module that renders it
 FOLDERS: dict[str, str] = {}

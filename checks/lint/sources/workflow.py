@@ -1,13 +1,11 @@
-"""CI files: the shell steps of GitHub workflows, composite actions and GitLab pipelines, with file positions."""
+"""CI files: the shell steps of GitHub workflows, composite actions and GitLab pipelines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .embedded import script_in
-from .shell import SHELLS, Script
-from .text import TextFile
+from .shell import SHELLS
 from .yamlnodes import Map, Seq, text
 
 _SECTIONS = ("before_script", "script", "after_script")
@@ -15,12 +13,13 @@ _SECTIONS = ("before_script", "script", "after_script")
 
 @dataclass(slots=True)
 class Step:
-    """One shell step: the YAML entry that holds it, the job it is in, and its commands."""
+    """One shell step: the job it is in, the YAML entry that holds its text, and the environment that is constant."""
 
     job: str
     holder: Map | Seq
     slot: str | int
-    script: Script
+    text: str
+    variables: dict[str, str]
 
 
 def is_github(root: object) -> bool:
@@ -36,17 +35,17 @@ def is_gitlab(root: object, path: str) -> bool:
     return isinstance(root, Map) and path.rsplit("/", 1)[-1].endswith((".gitlab-ci.yml", ".gitlab-ci.yaml"))
 
 
-def steps(file: TextFile, root: object) -> Iterator[Step]:
+def steps(path: str, root: object) -> Iterator[Step]:
     """The shell steps of a CI document; nothing for any other document."""
     if not isinstance(root, Map):
         return
     if is_github(root):
-        yield from _github(file, root)
-    elif is_gitlab(root, file.path):
-        yield from _gitlab(file, root)
+        yield from _github(root)
+    elif is_gitlab(root, path):
+        yield from _gitlab(root)
 
 
-def _github(file: TextFile, root: Map) -> Iterator[Step]:
+def _github(root: Map) -> Iterator[Step]:
     jobs = root.get_map("jobs")
     for name, job in [*jobs.items(), ("", root.get_map("runs"))]:
         if not isinstance(job, Map):
@@ -54,21 +53,21 @@ def _github(file: TextFile, root: Map) -> Iterator[Step]:
         for step in job.get_maps("steps"):
             shell = text(step.get("shell")).split(" ", 1)[0]
             if isinstance(step.get("run"), str) and (not shell or shell in SHELLS):
-                yield Step(name, step, "run", script_in(file, step, "run", _constants(root, job, step)))
+                yield Step(name, step, "run", step["run"], _constants(root, job, step))
 
 
-def _gitlab(file: TextFile, root: Map) -> Iterator[Step]:
+def _gitlab(root: Map) -> Iterator[Step]:
     for name, job in [*root.items(), ("", root)]:
         if not isinstance(job, Map):
             continue
         for section in _SECTIONS:
             lines = job.get(section)
             if isinstance(lines, str):
-                yield Step(name, job, section, script_in(file, job, section, _constants(root, job)))
+                yield Step(name, job, section, lines, _constants(root, job))
             elif isinstance(lines, Seq):
                 for index, line in enumerate(lines):
                     if isinstance(line, str):
-                        yield Step(name, lines, index, script_in(file, lines, index, _constants(root, job)))
+                        yield Step(name, lines, index, line, _constants(root, job))
 
 
 def _constants(*levels: Map) -> dict[str, str]:
