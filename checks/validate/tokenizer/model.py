@@ -1,0 +1,168 @@
+"""Whether the model inside two tokenizers (merges, pieces, words) gives old text the same tokens: proof or candidates.
+
+Only what is added is judged here: where an old id changed its token, TOK-ID has said all there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ....models.tokenizer import Tokenizer
+from ....models.tokenizers.spelling import alphabet, is_byte_level
+from .proofs import bpe, unigram, wordpiece
+from .proofs.outcome import Outcome, witness
+
+_KNOWN: WeakKeyDictionary[Tokenizer, tuple[Tokenizer, Outcome]] = WeakKeyDictionary()
+_TABLES: WeakKeyDictionary[Tokenizer, bpe.Table] = WeakKeyDictionary()
+
+
+def compare(old: Tokenizer, new: Tokenizer) -> Outcome:
+    """The outcome for merges, pieces and words; settings are judged by `flags`."""
+    known = _KNOWN.get(new)
+    if known is None or known[0] is not old:
+        known = (old, _compare(old, new))
+        _KNOWN[new] = known
+    return known[1]
+
+
+def _compare(old: Tokenizer, new: Tokenizer) -> Outcome:
+    if old.algorithm != new.algorithm:
+        return Outcome("unproven", reason=f"the algorithm is {new.algorithm}, and was {old.algorithm}")
+    if old.format == new.format and _same_parts(old, new):
+        return Outcome("equal", proof="merges, pieces and scores are the same")
+    if old.algorithm == "Unigram":
+        return unigram.compare(_scored(old), _scored(new))
+    if old.algorithm == "WordPiece":
+        return wordpiece.compare(_words(old), _words(new), str(new.settings["continuing_subword_prefix"]), 10**6)
+    if old.algorithm == "WordLevel":
+        return _levels(old, new)
+    return _bpe(old, new)
+
+
+def _same_parts(old: Tokenizer, new: Tokenizer) -> bool:
+    return old.vocab.same(new.vocab) and old.merges.same(new.merges) and old.scores.same(new.scores)
+
+
+def _scored(tokenizer: Tokenizer) -> dict[str, float]:
+    """Pieces that can match text, with their scores."""
+    scores = tokenizer.scores.value
+    hidden = tokenizer.controls | {n for n in (tokenizer.special.get("unk"), tokenizer.settings.get("unk_id")) if n}
+    return {piece: scores[number] for piece, number in tokenizer.vocab.value.items() if number not in hidden}
+
+
+def _words(tokenizer: Tokenizer) -> frozenset[str]:
+    return frozenset(tokenizer.vocab.value)
+
+
+def _levels(old: Tokenizer, new: Tokenizer) -> Outcome:
+    """Words are looked up whole: each that only one side has is a witness, the unknown token aside."""
+    different = old.vocab.value.keys() ^ new.vocab.value.keys()
+    different -= {old.settings.get("unk_token"), new.settings.get("unk_token")}
+    if not different:
+        return Outcome("equal", proof="the words are the same")
+    return witness(list(different), f"{len(different):,} words are only in one of the two")
+
+
+def table(tokenizer: Tokenizer) -> bpe.Table:
+    """The merges of a BPE tokenizer: listed, or derived from scores or ranks where the format has no list."""
+    if tokenizer not in _TABLES:
+        if tokenizer.merges.value or not tokenizer.scores.value:
+            made = bpe.Table.listed(tokenizer.merges.value)
+        else:
+            made = bpe.Table.derived(_scored(tokenizer).items())
+        _TABLES[tokenizer] = made
+    return _TABLES[tokenizer]
+
+
+def splitter(tokenizer: Tokenizer) -> Callable[[str], Sequence[str]] | None:
+    """How a token's spelling falls into first symbols; None where symbols do not join to the token."""
+    if tokenizer.settings.get("continuing_subword_prefix"):
+        return None
+    suffix = str(tokenizer.settings.get("end_of_word_suffix") or "")
+    if not suffix:
+        return list
+
+    def split(token: str) -> Sequence[str]:
+        if not token.endswith(suffix) or token == suffix:
+            return list(token)
+        stem = token.removesuffix(suffix)
+        return [*stem[:-1], stem[-1] + suffix]
+
+    return split
+
+
+def _bpe(old: Tokenizer, new: Tokenizer) -> Outcome:
+    settings = ("continuing_subword_prefix", "end_of_word_suffix")
+    split = splitter(new)
+    if split is None or any(old.settings.get(key) != new.settings.get(key) for key in settings):
+        return Outcome("unproven", reason="tokens inside of words are spelled with a prefix")
+    if old.settings.get("dropout") or new.settings.get("dropout"):
+        return Outcome("unproven", reason="with dropout no text has fixed tokens")
+    fresh = _fresh(old, new, split)
+    if fresh:
+        return fresh
+    return bpe.compare(table(old), table(new), split)
+
+
+def _fresh(old: Tokenizer, new: Tokenizer, split: Callable[[str], Sequence[str]]) -> Outcome | None:
+    """Tokens that only one side has and that need no merge: single symbols and, with ignore_merges, whole words."""
+    literals = {each.content for each in (*old.added, *new.added)}
+    symbols: list[str] = []
+    words: list[str] = []
+    for one, other in ((new, old), (old, new)):
+        hidden = one.controls
+        only = [
+            t
+            for t, n in one.vocab.value.items()
+            if t not in other.vocab.value and t not in literals and n not in hidden
+        ]
+        symbols += [token for token in only if len(split(token)) == 1]
+        if one.settings.get("ignore_merges"):
+            words += only
+    if symbols:
+        return witness(symbols, f"{len(symbols):,} single symbols are tokens in one of the two only")
+    if words:
+        return witness(words, f"{len(words):,} whole words are tokens in one of the two only")
+    return None
+
+
+def flags(old: Tokenizer, new: Tokenizer, key: str) -> Outcome:
+    """What a changed setting `key` of the model does to text."""
+    if key == "ignore_merges":
+        split = splitter(new)
+        if split is None:
+            return Outcome("unproven", reason="tokens inside of words are spelled with a prefix")
+        literals = frozenset(each.content for each in (*old.added, *new.added))
+        return bpe.whole_words(table(new), new.vocab.value, split, literals)
+    if key in ("unk_token", "fuse_unk", "byte_fallback", "unk_id") and complete(old) and complete(new):
+        return Outcome("equal", proof="every byte is a token, so nothing is ever unknown")
+    if key == "fuse_unk" and old.settings.get("unk_token") is None and new.settings.get("unk_token") is None:
+        return Outcome("equal", proof="there is no unknown token to fuse")
+    if key == "max_input_chars_per_word":
+        limits = [value for value in (old.settings[key], new.settings[key]) if isinstance(value, int)]
+        letters = [token for token in new.vocab.value if len(token) == 1 and token.isalpha()]
+        if limits and letters:
+            text = letters[0] * (min(limits) + 1)
+            return Outcome("witness", reason="a word of that many letters", candidates=(text,), count=1, texts=True)
+    if key in ("unk_token", "fuse_unk", "byte_fallback", "unk_id"):
+        texts = _unknown(old, new)
+        return Outcome("witness", reason="characters that are no token", candidates=texts, count=len(texts), texts=True)
+    return Outcome("unproven", reason="its effect depends on the text")
+
+
+def complete(tokenizer: Tokenizer) -> bool:
+    """Whether a byte-level vocabulary holds all 256 bytes."""
+    vocab: Any = tokenizer.vocab.value
+    return is_byte_level(tokenizer) and all(character in vocab for character in alphabet())
+
+
+_RARE = "\u4e2d\u0e01\u05d0\u0391\u00e9Qz7~\u2603\U0001f600\U0001d400\ua66e\u12a0\u1401\U00013000"
+
+
+def _unknown(old: Tokenizer, new: Tokenizer) -> tuple[str, ...]:
+    """Characters that neither vocabulary has, alone and doubled."""
+    rare = [c for c in _RARE if c not in old.vocab.value and c not in new.vocab.value]
+    return (*rare, *(c + c for c in rare), *(f"a{c}{d}a" for c, d in pairwise(rare)))

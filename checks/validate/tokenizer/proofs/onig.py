@@ -1,0 +1,126 @@
+r"""Oniguruma patterns in the terms of `re`, over a finite set of characters.
+
+Pre-tokenizers use classes such as \p{L} that `re` does not know. Over a finite set of representative characters each
+class is just the list of its members, so the pattern can be rewritten. What cannot be rewritten faithfully (anchors,
+class intersections, possessive intervals) is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+
+Member = Callable[[str], bool]
+
+_TOKEN = re.compile(
+    r"\\p\{(?P<not>\^?)(?P<name>[A-Za-z_]+)\}|\\P\{(?P<other>[A-Za-z_]+)\}|\\(?P<class>[sSdDwW])"
+    r"|\\x\{(?P<hex>[0-9A-Fa-f]{1,6})\}|\\u(?P<four>[0-9A-Fa-f]{4})|(?P<escape>\\.)|(?P<plain>.)",
+    re.DOTALL,
+)
+_SIMPLE = {r"\n": "\n", r"\r": "\r", r"\t": "\t", r"\f": "\f", r"\v": "\v"}
+_WHITE = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+_LONG = {
+    "Letter": "L",
+    "Lowercase_Letter": "Ll",
+    "Uppercase_Letter": "Lu",
+    "Number": "N",
+    "Nd": "Nd",
+    "Punctuation": "P",
+    "Mark": "M",
+    "Symbol": "S",
+    "Separator": "Z",
+}
+_SCRIPTS = {"Han": "CJK UNIFIED", "Hiragana": "HIRAGANA", "Katakana": "KATAKANA", "Hangul": "HANGUL"}
+
+
+class Unsupported(ValueError):
+    """A construct whose meaning would change in `re`."""
+
+
+def member(name: str) -> Member:
+    """Membership in a Unicode property by its name in patterns."""
+    if name in _SCRIPTS:
+        prefix = _SCRIPTS[name]
+        return lambda c: unicodedata.name(c, "").startswith(prefix)
+    category = _LONG.get(name, name)
+    if len(category) > 2 or category[0] not in "LMNPSZC":
+        raise Unsupported(rf"\p{{{name}}}")
+    return lambda c: unicodedata.category(c).startswith(category)
+
+
+def _is_word(character: str) -> bool:
+    return character == "_" or unicodedata.category(character)[0] in "LMN"
+
+
+_CLASSES: dict[str, Member] = {
+    "s": lambda c: c in _WHITE,
+    "d": lambda c: unicodedata.category(c) == "Nd",
+    "w": _is_word,
+}
+
+
+def classes(pattern: str) -> list[Member]:
+    """The classes and literal characters that a pattern tells apart."""
+    found: list[Member] = []
+    for token in _TOKEN.finditer(pattern):
+        name = token["name"] or token["other"]
+        if name:
+            found.append(member(name))
+        elif token["class"]:
+            found.append(_CLASSES[token["class"].lower()])
+        else:
+            literal = _literal(token)
+            if literal is not None:
+                found += [_equals(each) for each in {literal, literal.lower(), literal.upper()} if len(each) == 1]
+    return found
+
+
+def _equals(character: str) -> Member:
+    return lambda c: c == character
+
+
+def _literal(token: re.Match[str]) -> str | None:
+    """The character that a token stands for, None for operators."""
+    if token["hex"] or token["four"]:
+        return chr(int(token["hex"] or token["four"], 16))
+    if token["escape"]:
+        return _SIMPLE.get(token["escape"], token["escape"][1])
+    return token["plain"] if token["plain"] not in "[]()|*+?{}^$.-:,=!<>0123456789" else None
+
+
+def rewritten(pattern: str, universe: Iterable[str]) -> re.Pattern[str]:
+    """`pattern` for texts over `universe`. Raises Unsupported."""
+    characters = list(universe)
+    if re.search(r"&&|\}\+|\(\?<|\(\?[^:=!>i]|\\[AzZbBGhHRXK0-9]", pattern):
+        raise Unsupported(pattern)
+    parts: list[str] = []
+    inside = False
+    for token in _TOKEN.finditer(pattern):
+        name = token["name"] or token["other"]
+        if name or token["class"]:
+            kind = token["class"]
+            test = member(name) if name else _CLASSES[kind.lower()]
+            negated = bool(token["other"] or token["not"] or (kind and kind.isupper()))
+            members = "".join(re.escape(c) for c in characters if test(c) != negated)
+            parts.append((members if inside else f"[{members}]") if members else "" if inside else r"[^\s\S]")
+            continue
+        literal = _literal(token) if token["escape"] or token["hex"] or token["four"] else None
+        if literal is not None:
+            parts.append(re.escape(literal))
+            continue
+        plain = token["plain"]
+        if plain == "[":
+            if inside:
+                raise Unsupported("a class inside a class")
+            inside = True
+        elif plain == "]":
+            inside = False
+        elif plain in "^$" and not (inside and parts[-1] == "["):
+            raise Unsupported(f"the anchor {plain}")
+        parts.append(plain)
+    text = "".join(parts).replace("[]", r"[^\s\S]").replace("[^]", r"[\s\S]")
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise Unsupported(f"{pattern}: {error}") from None
