@@ -1,0 +1,1 @@
+"""Rules on LoRA adapters and the base they were trained on."""

@@ -1,0 +1,1 @@
+"""Rules on TensorRT-LLM engines and checkpoints."""

@@ -1,0 +1,1 @@
+"""Rules on the set of files a model consists of."""

@@ -1,0 +1,1 @@
+"""Does the swap fit into GPU memory."""

@@ -1,0 +1,1 @@
+"""Rules on what surrounds a model when it serves: caches, stored embeddings, draft models, Triton."""
