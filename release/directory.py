@@ -1,0 +1,271 @@
+"""A plain directory as a place for versions, as servers and NFS mounts can read it.
+
+    versions/<hex>/         the files of the version sha256:<hex>, read-only; the name appears by one rename
+    version.json            which version is served; replaced by one rename, always last
+    .interlock/             manifests, tags, attachments, lock, ledgers
+
+Readers open version.json anew whenever they look, then use the folder it names: a name that is never looked up
+before it exists and never changes afterwards. On NFS a replaced file would be ESTALE for those who hold it open, and
+a name asked for too early stays invisible for half a minute; neither can happen here.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..report.errors import BadInput, NothingToCheck
+from . import durable
+from .descriptor import MAX_MANIFEST, Descriptor, canonical, digest_of, hexadecimal, is_digest, parse_json
+from .durable import Progress, explained, quiet
+from .lock import exclusive, now
+from .modelpack import Entry, Manifest, build, parse
+from .store import Attachment, Pushed
+from .tree import File, files_of
+
+POINTER = "version.json"
+STATE = ".interlock"
+SCHEMA = "interlock.version/1"
+
+_MAX_JSON = 16 << 20
+_WAIT = 30.0
+
+
+class Directory:
+    """A directory of versions. With `create` an absent one is made; else its absence is BadInput."""
+
+    def __init__(self, root: Path, *, create: bool = False, name: str = "") -> None:
+        self.root = root
+        self.name = name or f"directory:{root}"
+        self._versions = root / "versions"
+        self._state = root / STATE
+        if create:
+            with explained("create the directory", root):
+                for folder in (self._versions, self._state / "manifests"):
+                    folder.mkdir(parents=True, exist_ok=True)
+        if not self._versions.is_dir():
+            absent = not os.path.lexists(root)
+            reason = "no such directory" if absent else "not a directory of versions: it has no versions folder"
+            raise BadInput(root, reason, hint=f"publish a model there first: interlock publish MODEL {self.name}")
+
+    def folder(self, digest: str) -> Path:
+        """Where the files of a version are or would be."""
+        return self._versions / hexadecimal(digest)
+
+    # the pointer
+
+    def current(self) -> dict[str, Any]:
+        """What version.json says, or an empty mapping where there is none yet. Raises BadInput when it is damaged."""
+        path = self.root / POINTER
+        if not path.exists():
+            return {}
+        with explained("read", path):
+            pointer = parse_json(durable.read_bounded(path, 1 << 20), str(path))
+        digest = pointer.get("digest")
+        if not is_digest(digest) or pointer.get("path") != f"versions/{hexadecimal(str(digest))}":
+            raise BadInput(
+                path, "names no version", hint="put the last good version back: interlock rollback, or publish"
+            )
+        return pointer
+
+    def serve(self, digest: str | None, **extra: Any) -> None:
+        """Flip version.json to a version that is there (None: remove it), and read it back."""
+        path = self.root / POINTER
+        with explained("move the pointer", path):
+            if digest is None:
+                path.unlink(missing_ok=True)
+                durable.sync_folder(self.root)
+            else:
+                pointer = {"schema": SCHEMA, "digest": digest, "path": f"versions/{hexadecimal(digest)}", "time": now()}
+                durable.write(path, canonical({**pointer, **extra}) + b"\n")
+        if (got := self.current().get("digest")) != digest:
+            raise BadInput(path, f"another writer moved it to {got} at the same time", hint="run it again")
+
+    # versions
+
+    def has(self, digest: str) -> bool:
+        """Whether the folder and the manifest of a version are there."""
+        return self.folder(digest).is_dir() and self._manifest_path(digest).is_file()
+
+    def _manifest_path(self, digest: str) -> Path:
+        return self._state / "manifests" / f"{hexadecimal(digest)}.json"
+
+    def manifest(self, digest: str) -> bytes:
+        """The bytes of a manifest, verified."""
+        path = self._manifest_path(digest)
+        if not path.is_file():
+            raise BadInput(f"{self.name}@{digest}", "no such version", hint="publish the model again")
+        with explained("read", path):
+            data = durable.read_bounded(path, MAX_MANIFEST)
+        if digest_of(data) != digest:
+            hint = "publish the model again: a damaged version is replaced"
+            raise BadInput(path, f"corrupt: its bytes have the digest {digest_of(data)}", hint=hint, code="REL-CORRUPT")
+        return data
+
+    def put(self, files: Sequence[File], progress: Progress = quiet) -> Pushed:
+        """Store a model as a version folder; version.json is left to `serve`."""
+        with explained("write", self.root):
+            hashed = [(file.path, *durable.hash_file(file.source)) for file in files]
+        manifest, _ = build(hashed)
+        sources = {file.path: file.source for file in files}
+
+        def fetch(entry: Entry, target: Path) -> None:
+            digest, _ = durable.copy_file(sources[entry.path], target, progress)
+            if digest != entry.layer.digest:
+                raise BadInput(sources[entry.path], "changed while it was read", hint="stop what writes to it")
+
+        new = self.install(manifest, fetch)
+        return Pushed(manifest, manifest.size if new else 0, 0 if new else manifest.size)
+
+    def install(self, manifest: Manifest, fetch: Callable[[Entry, Path], None]) -> bool:
+        """Make a version folder from `fetch(entry, target)`, unless an undamaged one is there. True when made."""
+        digest = manifest.digest
+        if self.has(digest) and not self._flaws(manifest, verify=True):
+            return False
+        final = self.folder(digest)
+        durable.ensure_space(self.root, manifest.size)
+        with explained("write", final):
+            durable.sweep(self._versions)
+            with durable.draft_folder(self._versions) as draft:
+                for entry in manifest.entries:
+                    target = draft / entry.path
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    fetch(entry, target)
+                    target.chmod(0o444)
+                draft.chmod(0o755)
+                durable.sync_tree(draft)
+                # The manifest goes first: a folder without one would not count as a version after a crash.
+                durable.write(self._manifest_path(digest), manifest.raw, drafts=self._state)
+                self._replace(draft, final)
+            durable.sync_folder(self._versions)
+        return True
+
+    def _replace(self, draft: Path, final: Path) -> None:
+        """Rename into place; a damaged folder of that name is moved away first."""
+        if final.exists():
+            with durable.draft_folder(self._versions) as away:
+                final.rename(away / "damaged")
+                draft.rename(final)
+        else:
+            draft.rename(final)
+
+    def check(self, manifest: Manifest, *, verify: bool) -> None:
+        """Raise BadInput unless the version folder holds exactly the files of the manifest, with `verify` bytewise."""
+        if flaw := self._flaws(manifest, verify=verify):
+            path, why = flaw
+            hint = "publish or promote the version again: a damaged one is replaced"
+            raise BadInput(path, why, hint=hint, code="REL-CORRUPT")
+
+    def _flaws(self, manifest: Manifest, *, verify: bool) -> tuple[Path, str] | None:
+        folder = self.folder(manifest.digest)
+        if not folder.is_dir():
+            return folder, "the version folder is missing"
+        try:
+            there = {file.path: file for file in files_of(folder)}
+        except NothingToCheck:
+            return folder, "the version folder is empty"
+        for entry in manifest.entries:
+            path = folder / entry.path
+            file = there.pop(entry.path, None)
+            if file is None:
+                return path, "the file is missing from the version"
+            if file.size != entry.layer.size:
+                return path, f"corrupt: it has {file.size} bytes, the manifest says {entry.layer.size}"
+            if verify and (got := durable.hash_file(path)[0]) != entry.layer.digest:
+                return path, f"corrupt: its bytes have the digest {got}, the manifest says {entry.layer.digest}"
+        extra = next(iter(there), None)
+        return None if extra is None else (folder / extra, "the version holds a file that its manifest does not list")
+
+    def fetch(self, manifest: Manifest, entry: Entry, target: Path, progress: Progress = quiet) -> None:
+        """Copy a file out, verified while it is copied."""
+        source = self.folder(manifest.digest) / entry.path
+        with explained("copy", target):
+            got, size = durable.copy_file(source, target, progress)
+        if (got, size) != (entry.layer.digest, entry.layer.size):
+            target.unlink()
+            hint = "publish the model again: a damaged version is replaced"
+            raise BadInput(source, f"corrupt: its bytes have the digest {got}", hint=hint, code="REL-CORRUPT")
+
+    @contextmanager
+    def view(self, manifest: Manifest, *, verify: bool) -> Generator[Path]:
+        """The version folder itself: it never changes."""
+        self.check(manifest, verify=verify)
+        yield self.folder(manifest.digest)
+
+    # tags and attachments
+
+    def tags(self) -> list[str]:
+        """The names of all tags, sorted."""
+        return sorted(self._tags())
+
+    def tag(self, name: str) -> str:
+        """The digest that a tag names, empty where there is no such tag."""
+        return self._tags().get(name, "")
+
+    def _tags(self) -> dict[str, str]:
+        path = self._state / "tags.json"
+        if not path.exists():
+            return {}
+        with explained("read", path):
+            tags = parse_json(durable.read_bounded(path, _MAX_JSON), str(path))
+        if not all(is_digest(digest) for digest in tags.values()):
+            raise BadInput(path, "a tag names something that is not a digest", hint="restore the file")
+        return tags
+
+    def point(self, tag: str, digest: str | None) -> None:
+        """Let a tag name a version (None: no version)."""
+        if digest is not None:
+            parse(self.manifest(digest), f"{self.name}@{digest}")
+        with exclusive(self._state / "lock", self.name, doing=f"moving tag {tag}", wait=_WAIT):
+            tags = {name: value for name, value in self._tags().items() if name != tag}
+            with explained("write", self._state / "tags.json"):
+                durable.write(self._state / "tags.json", canonical(tags if digest is None else {**tags, tag: digest}))
+        if self.tag(tag) != (digest or ""):
+            raise BadInput(f"{self.name}:{tag}", "another writer moved the tag at the same time", hint="run it again")
+
+    def attach(self, subject: Descriptor, artifact: str, media_type: str, payload: bytes, title: str) -> str:
+        """Keep `payload` in a file of its own, numbered so that order is kept."""
+        body = {"artifactType": artifact, "mediaType": media_type, "title": title, "subject": subject.digest}
+        data = canonical({**body, "payload": base64.b64encode(payload).decode()})
+        digest = digest_of(data)
+        folder = self._state / "attached" / hexadecimal(subject.digest)
+        with (
+            exclusive(self._state / "lock", self.name, doing="attaching", wait=_WAIT),
+            explained("write", folder),
+        ):
+            folder.mkdir(parents=True, exist_ok=True)
+            names = sorted(path.name for path in folder.iterdir())
+            if not any(name.endswith(f"-{hexadecimal(digest)}.json") for name in names):
+                durable.write(folder / f"{len(names):08d}-{hexadecimal(digest)}.json", data, drafts=self._state)
+        return digest
+
+    def attached(self, subject: str, artifact: str) -> list[Attachment]:
+        """Payloads attached to a version, verified against the digest in their name."""
+        folder = self._state / "attached" / hexadecimal(subject)
+        found: list[Attachment] = []
+        for name in sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []:
+            path = folder / name
+            with explained("read", path):
+                data = durable.read_bounded(path, _MAX_JSON)
+            if not name.endswith(f"-{hexadecimal(digest_of(data))}.json"):
+                raise BadInput(path, "corrupt: its bytes do not have the digest in its name", hint="remove the file")
+            body = parse_json(data, str(path))
+            if body.get("artifactType") == artifact:
+                found.append(Attachment(digest_of(data), _payload(body, path)))
+        return found
+
+    def state(self) -> Path:
+        """Where the ledgers of this directory's stages are."""
+        return self._state
+
+
+def _payload(body: dict[str, Any], path: Path) -> bytes:
+    try:
+        return base64.b64decode(str(body.get("payload")), validate=True)
+    except binascii.Error as error:
+        raise BadInput(path, "the payload is not base64", hint="remove the file") from error

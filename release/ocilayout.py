@@ -1,0 +1,266 @@
+"""OCI image layout 1.0 as a place for versions (opencontainers/image-spec, image-layout.md).
+
+    oci-layout                      {"imageLayoutVersion": "1.0.0"}, written last when a layout is made
+    index.json                      tags, and what is attached to versions
+    blobs/sha256/<hex>              content, read-only, written under a temporary name and renamed
+    .interlock/                     lock, drafts, and the ledgers of the stages
+
+Every read is checked: a blob whose bytes do not have the digest and size it is named by is never handed out.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..report.errors import BadInput
+from . import durable
+from .blobs import Blobs
+from .descriptor import (
+    EMPTY,
+    EMPTY_JSON,
+    INDEX,
+    MANIFEST,
+    MAX_MANIFEST,
+    REF_NAME,
+    Descriptor,
+    canonical,
+    digest_of,
+    parse_descriptor,
+    parse_json,
+)
+from .durable import Progress, explained, quiet
+from .lock import exclusive
+from .modelpack import Entry, Manifest, build
+from .store import Attachment, Pushed
+from .tree import File
+
+MARK = "oci-layout"
+STATE = ".interlock"
+SUBJECT = "dev.interlock.subject"
+
+_MARK_JSON = canonical({"imageLayoutVersion": "1.0.0"})
+_MAX_INDEX = 64 << 20
+_INDEX_WAIT = 30.0
+
+
+class OciLayout:
+    """A layout directory. With `create` an absent or empty one is made; else its absence is BadInput."""
+
+    def __init__(self, root: Path, *, create: bool = False, name: str = "") -> None:
+        self.root = root
+        self.name = name or f"oci-layout:{root}"
+        self._blobs = Blobs(root / "blobs" / "sha256", root / STATE, self.name)
+        if create and self._may_create():
+            with explained("create the layout", root):
+                self._blobs.folder.mkdir(parents=True, exist_ok=True)
+                (root / STATE).mkdir(exist_ok=True)
+                if not (root / "index.json").exists():
+                    self._write_index([])
+                durable.write(root / MARK, _MARK_JSON, drafts=root / STATE)
+        self._check_mark()
+
+    def _may_create(self) -> bool:
+        """Whether the place is free: absent, empty, or left by a run that was killed while it made the layout."""
+        if not self.root.is_dir():
+            return not os.path.lexists(self.root)
+        names = {entry.name for entry in os.scandir(self.root)}
+        return names <= {"blobs", "index.json", STATE}
+
+    def _check_mark(self) -> None:
+        mark = self.root / MARK
+        if not mark.is_file():
+            absent = not os.path.lexists(self.root)
+            reason = "no such directory" if absent else f"not an OCI image layout: it has no {MARK} file"
+            raise BadInput(
+                self.root, reason, hint=f"publish a model there first: interlock publish MODEL {self.name}:TAG"
+            )
+        version = str(parse_json(durable.read_bounded(mark, 4096), str(mark)).get("imageLayoutVersion"))
+        if not version.startswith("1."):
+            raise BadInput(
+                mark, f"image layout version {version[:40]!r}, only 1.x is read", hint="use a newer interlock"
+            )
+
+    # index.json
+
+    def _index(self) -> list[dict[str, Any]]:
+        path = self.root / "index.json"
+        with explained("read", path):
+            tree = parse_json(durable.read_bounded(path, _MAX_INDEX), str(path))
+        manifests = tree.get("manifests")
+        if not isinstance(manifests, list):
+            raise BadInput(path, "no list of manifests", hint="the layout is damaged: restore index.json")
+        for number, item in enumerate(manifests):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+            parse_descriptor(item, str(path), f"/manifests/{number}")
+        return manifests  # pyright: ignore[reportUnknownVariableType]
+
+    def _drafts(self) -> Path:
+        folder = self.root / STATE
+        folder.mkdir(exist_ok=True)  # absent in a layout that another tool made
+        return folder
+
+    def _write_index(self, manifests: list[dict[str, Any]]) -> None:
+        data = canonical({"schemaVersion": 2, "mediaType": INDEX, "manifests": manifests})
+        durable.write(self.root / "index.json", data, drafts=self._drafts())
+
+    @contextmanager
+    def _changing(self, doing: str) -> Generator[list[dict[str, Any]]]:
+        """The index entries to change in place, under the lock; written back when the block ends well."""
+        with exclusive(self.root / STATE / "lock", self.name, doing=doing, wait=_INDEX_WAIT):
+            manifests = self._index()
+            before = canonical(manifests)
+            yield manifests
+            if canonical(manifests) != before:
+                with explained("write", self.root / "index.json"):
+                    self._write_index(manifests)
+
+    def tags(self) -> list[str]:
+        """The names of all tags, sorted."""
+        return sorted(self._tags())
+
+    def tag(self, name: str) -> str:
+        """The digest that a tag names, empty where there is no such tag."""
+        return self._tags().get(name, "")
+
+    def _tags(self) -> dict[str, str]:
+        """Tag to manifest digest. Raises BadInput when a tag stands twice: nothing is done on an ambiguous name."""
+        found: dict[str, str] = {}
+        for item in self._index():
+            tag = _notes(item).get(REF_NAME)
+            if tag is None:
+                continue
+            if found.setdefault(tag, item["digest"]) != item["digest"]:
+                hint = "another tool wrote it: remove one entry, or name the version by digest"
+                raise BadInput(self.root / "index.json", f"tag {tag!r} names two versions", hint=hint)
+        return found
+
+    def point(self, tag: str, digest: str | None) -> None:
+        """Let a tag name a version; the version it named stays listed, so that no collector takes it."""
+        entry = None
+        if digest is not None:
+            tree = parse_json(raw := self.manifest(digest), f"{self.name}@{digest}")
+            kind = str(tree.get("artifactType") or "")
+            entry = Descriptor(MANIFEST, digest, len(raw), {REF_NAME: tag}, kind).to_json()
+        with self._changing(f"moving tag {tag}") as manifests:
+            for item in [item for item in manifests if _notes(item).get(REF_NAME) == tag]:
+                manifests.remove(item)
+                if not any(other["digest"] == item["digest"] for other in manifests):
+                    manifests.append({**item, "annotations": {k: v for k, v in _notes(item).items() if k != REF_NAME}})
+            if entry is not None:
+                plain = {k: v for k, v in entry.items() if k != "annotations"}
+                for item in [item for item in manifests if item["digest"] == digest and not _notes(item)]:
+                    manifests.remove(item)
+                manifests.append({**plain, "annotations": entry["annotations"]})
+        if self.tag(tag) != (digest or ""):
+            raise BadInput(f"{self.name}:{tag}", "another writer moved the tag at the same time", hint="run it again")
+
+    # versions
+
+    def has(self, digest: str) -> bool:
+        """Whether a manifest of this digest is there (its bytes are checked when it is read)."""
+        return self._blobs.path(digest).is_file()
+
+    def manifest(self, digest: str) -> bytes:
+        """The bytes of a manifest, verified."""
+        return self._blobs.read(digest, MAX_MANIFEST)
+
+    def put(self, files: Sequence[File], progress: Progress = quiet) -> Pushed:
+        """Store a model: file blobs, config, manifest, in this order, and list the manifest in the index."""
+        with explained("write", self.root):
+            durable.sweep(self._drafts())
+            stored = self._blobs.put_files(files, progress)
+            manifest, config = build([(file.path, digest, size) for file, digest, size, _ in stored])
+            self._blobs.put_bytes(config)
+            self._blobs.put_bytes(manifest.raw)
+            self._blobs.sync()
+        self._list(manifest.descriptor)
+        sent = sum(size for _, _, size, new in stored if new)
+        return Pushed(manifest, sent, manifest.size - sent)
+
+    def _list(self, descriptor: Descriptor) -> None:
+        with self._changing("publishing") as manifests:
+            if not any(item["digest"] == descriptor.digest for item in manifests):
+                manifests.append(descriptor.to_json())
+
+    def fetch(self, manifest: Manifest, entry: Entry, target: Path, progress: Progress = quiet) -> None:
+        """Copy a file out, verified while it is copied."""
+        del manifest
+        self._blobs.fetch(entry.layer, target, progress)
+
+    @contextmanager
+    def view(self, manifest: Manifest, *, verify: bool) -> Generator[Path]:
+        """Hard links to the blobs where the file system allows it, verified copies where it does not."""
+        for entry in manifest.entries:
+            self._blobs.check(entry.layer, verify=verify)
+        durable.sweep(self.root / STATE)
+        with self._view_folder() as folder:
+            for entry in manifest.entries:
+                target = folder / entry.path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                try:
+                    target.hardlink_to(self._blobs.path(entry.layer.digest))
+                except OSError:  # another file system, one without links, or blobs of another user
+                    self.fetch(manifest, entry, target)
+            yield folder
+
+    @contextmanager
+    def _view_folder(self) -> Generator[Path]:
+        """A folder inside the layout when that is writable, so that links work; else one among temporary files."""
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=durable.DRAFT, dir=self.root / STATE))
+        except OSError:
+            folder = Path(tempfile.mkdtemp(prefix="interlock-"))
+        try:
+            yield folder
+        finally:
+            durable.remove(folder)
+
+    # attachments
+
+    def attach(self, subject: Descriptor, artifact: str, media_type: str, payload: bytes, title: str) -> str:
+        """Keep `payload` as an artifact whose subject is the version, and list it in the index."""
+        layer = Descriptor(media_type, digest_of(payload), len(payload))
+        raw = canonical(
+            {
+                "schemaVersion": 2,
+                "mediaType": MANIFEST,
+                "artifactType": artifact,
+                "config": Descriptor(EMPTY, digest_of(EMPTY_JSON), len(EMPTY_JSON)).to_json(),
+                "layers": [layer.to_json()],
+                "subject": Descriptor(subject.media_type, subject.digest, subject.size).to_json(),
+            }
+        )
+        with explained("write", self.root):
+            self._drafts()
+            for data in (EMPTY_JSON, payload, raw):
+                self._blobs.put_bytes(data)
+        notes = {SUBJECT: subject.digest, "org.opencontainers.image.title": title}
+        self._list(Descriptor(MANIFEST, digest_of(raw), len(raw), notes, artifact))
+        return digest_of(raw)
+
+    def attached(self, subject: str, artifact: str) -> list[Attachment]:
+        """Payloads attached to a version; the subject is read from each manifest, not from the index."""
+        found: list[Attachment] = []
+        for item in self._index():
+            if item.get("artifactType") != artifact or _notes(item).get(SUBJECT, subject) != subject:
+                continue
+            what = f"{self.name}@{item['digest']}"
+            tree = parse_json(self.manifest(item["digest"]), what)
+            if not tree.get("subject") or parse_descriptor(tree["subject"], what, "/subject").digest != subject:
+                continue
+            layers: list[Any] = tree.get("layers") or [None]
+            layer = parse_descriptor(layers[0], what, "/layers/0")
+            found.append(Attachment(item["digest"], self._blobs.read(layer.digest, MAX_MANIFEST)))
+        return found
+
+    def state(self) -> Path:
+        """Where the ledgers of this layout's stages are."""
+        return self.root / STATE
+
+
+def _notes(item: dict[str, Any]) -> dict[str, str]:
+    return item.get("annotations") or {}

@@ -1,0 +1,146 @@
+"""publish and pull: a version goes in whole and comes out whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..config.load import Config
+from ..report.errors import BadInput, Refused
+from ..report.report import Report
+from . import durable
+from .descriptor import is_tag
+from .directory import Directory
+from .durable import explained, human_size
+from .evidence import carry
+from .ledger import has_ledger
+from .progress import watched
+from .reference import digest_in, open_model, open_store, parse
+from .store import Store, load
+from .tree import files_of
+
+
+def publish_model(model: str, target: str, tags: Sequence[str], config: Config) -> Report:
+    """Push `model` to the place and under the tag of `target`, and under `tags`.
+
+    The tag moves last, after every byte is durable. Raises BadInput when a tag is that of a stage: those move by
+    promote only.
+    """
+    reference = parse(target) if target else parse(config.settings.registry, config.root)
+    wanted = [reference.version, *tags] if reference.version else list(tags)
+    names = list(dict.fromkeys(wanted))
+    for name in names:
+        if not is_tag(name):
+            raise BadInput(name[:140], "not a tag", hint="publish by tag; the digest follows from the files")
+    with open_model(model, verify=True, root=None) as opened:
+        files = files_of(opened.path)
+        store = open_store(reference, create=True)
+        for name in names:
+            _check_tag(store, name, config)
+        with watched("publishing", sum(file.size for file in files)) as progress:
+            pushed = store.put(files, progress)
+    manifest = pushed.manifest
+    source = parse(model)
+    if source.scheme != "path" and str(source.at("")) != str(reference.at("")):
+        carry(open_store(source), store, manifest)
+    for name in names:
+        store.point(name, manifest.digest)
+    if isinstance(store, Directory):
+        _serve(store, manifest.digest, names)
+    facts = {
+        "digest": manifest.digest,
+        "reference": str(reference.at(manifest.digest)),
+        "tags": names,
+        "files": len(manifest.entries),
+        "bytes": manifest.size,
+        "sent": pushed.sent,
+        "reused": pushed.reused,
+    }
+    unchanged = " (all there already)" if not pushed.sent else f", {human_size(pushed.sent)} written"
+    size = f"{len(manifest.entries)} files, {human_size(manifest.size)}{unchanged}"
+    return Report(
+        command="publish", facts=facts, inputs=1, headline=f"published {facts['reference']}: {size}", fail_on=None
+    )
+
+
+def _check_tag(store: Store, tag: str, config: Config) -> None:
+    state = store.state()
+    if tag in config.settings.stages or (state is not None and has_ledger(state, tag)):
+        hint = f"publish under a version tag, then: interlock promote REF --to {tag}"
+        raise BadInput(f"{store.name}:{tag}", "this tag belongs to a stage and moves by promote only", hint=hint)
+
+
+def _serve(store: Directory, digest: str, names: Sequence[str]) -> None:
+    """Flip version.json, unless a stage owns it."""
+    stage = store.current().get("stage")
+    if stage:
+        hint = f"the version is there; to serve it: interlock promote REF --to {stage}"
+        raise BadInput(
+            store.name, f"stage {stage} serves from this directory, its pointer moves by promote only", hint=hint
+        )
+    store.serve(digest, **({"version": names[0]} if names else {}))
+
+
+def pull_model(text: str, destination: str, config: Config, *, verify: bool) -> Report:
+    """Fetch a version to a directory that does not exist yet or is empty.
+
+    Bytes arrive in a hidden folder beside it, are checked against their digests, with `verify` against the signature
+    and the trust settings too, made durable, and only then get the destination's name. Raises BadInput on anything
+    wrong with the version or the place, Refused on a signature that does not hold.
+    """
+    reference = parse(text)
+    if reference.scheme == "path":
+        raise BadInput(text, "pull needs a reference", hint="write oci-layout:PATH:TAG; a plain path can be copied")
+    target = _free(destination)
+    store = open_store(reference)
+    manifest = load(store, digest_in(store, reference))
+    with explained("write", target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        durable.sweep(target.parent)
+        durable.ensure_space(target.parent, manifest.size)
+        with durable.draft_folder(target.parent) as draft, watched("pulling", manifest.size) as progress:
+            for entry in manifest.entries:
+                path = draft / entry.path
+                path.parent.mkdir(parents=True, exist_ok=True)
+                store.fetch(manifest, entry, path, progress)
+            signer = _check_signature(draft, config) if verify else ""
+            draft.chmod(0o755)
+            durable.sync_tree(draft)
+            draft.rename(target)
+        durable.sync_folder(target.parent)
+    facts = {
+        "digest": manifest.digest,
+        "reference": str(reference.at(manifest.digest)),
+        "directory": str(target),
+        "files": len(manifest.entries),
+        "bytes": manifest.size,
+        "signature": signer or "not checked",
+    }
+    checked = "digests and signature verified" if verify else "digests verified"
+    size = f"{len(manifest.entries)} files, {human_size(manifest.size)}, {checked}"
+    return Report(
+        command="pull", facts=facts, inputs=1, headline=f"pulled {facts['reference']} to {target}: {size}", fail_on=None
+    )
+
+
+def _free(destination: str) -> Path:
+    target = Path(destination).absolute()
+    if target.is_dir():
+        if os.path.ismount(target):
+            raise BadInput(target, "a mount point cannot be replaced in one step", hint="name a new folder below it")
+        if any(target.iterdir()):
+            raise BadInput(target, "the directory is not empty", hint="name a new one: a pull never mixes two versions")
+    elif os.path.lexists(target):
+        raise BadInput(target, "exists and is not a directory", hint="name a new directory")
+    return target
+
+
+def _check_signature(folder: Path, config: Config) -> str:
+    from .gates import run_verify
+
+    report = run_verify(folder, config)
+    if report.exit_code:
+        reason = report.refused or (str(report.error) if report.error else "") or report.headline
+        raise Refused(folder.name, f"signature not accepted: {reason}", hint="nothing was written to the destination")
+    return report.headline

@@ -1,0 +1,114 @@
+"""The files of a model directory as they are published: sorted relative paths of regular files."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from ..report.errors import BadInput, NothingToCheck
+
+# The one thing left out. A signature covers everything else that lies in the directory, so everything else is carried.
+SKIP_FOLDERS = frozenset({".git"})
+# Beside a signed single file lies FILE.sig; it travels with the file.
+SIGNATURE_SUFFIX = ".sig"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file to publish: its path inside the model, where it lies, and its size in bytes."""
+
+    path: str
+    source: Path
+    size: int
+
+
+def files_of(model: Path) -> list[File]:
+    """Every file of a model directory, or the one file that `model` is and its signature, by path.
+
+    Links inside the model are followed; a link that leaves it is refused, because it would publish something its
+    author did not put there. Raises BadInput on that, on dangling links, special files, and names that cannot be
+    written down portably; NothingToCheck on a directory without files.
+    """
+    if model.is_file():
+        pair = [model, model.with_name(f"{model.name}{SIGNATURE_SUFFIX}")]
+        check_path(model.name, str(model))
+        return [File(path.name, path, path.stat().st_size) for path in pair if path.is_file()]
+    if not model.is_dir():
+        reason = "no such file or directory" if not os.path.lexists(model) else "neither a file nor a directory"
+        raise BadInput(model, reason, hint="give a model directory, a model file or a reference")
+    root = model.resolve()
+    found: list[File] = []
+    _collect(root, "", root, found)
+    if not found:
+        raise NothingToCheck(model, "the directory holds no files", hint="point at the folder with the weights")
+    return sorted(found, key=lambda file: file.path.encode())
+
+
+def _collect(folder: Path, prefix: str, root: Path, found: list[File]) -> None:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            path = f"{prefix}{entry.name}"
+            here = Path(entry.path)
+            if entry.is_symlink():
+                _check_link(here, path, root)
+            try:
+                info = entry.stat()
+            except FileNotFoundError as error:
+                raise BadInput(here, "vanished while the model was read", hint="stop what writes to it") from error
+            if stat.S_ISDIR(info.st_mode):
+                if entry.name not in SKIP_FOLDERS:
+                    _collect(here, f"{path}/", root, found)
+            elif not stat.S_ISREG(info.st_mode):
+                raise BadInput(here, "not a regular file", hint="leave pipes, sockets and devices out of a model")
+            else:
+                check_path(path, str(root))
+                found.append(File(path, here, info.st_size))
+
+
+def _check_link(link: Path, path: str, root: Path) -> None:
+    try:
+        target = link.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise BadInput(link, "dangling or circular link", hint="replace it by the file it should be") from error
+    if not target.is_relative_to(root):
+        raise BadInput(link, f"the link leaves the model: it points to {target}", hint="copy the file into the model")
+    if target.is_dir() and link.parent.resolve().is_relative_to(target):
+        raise BadInput(link, f"the link {path} points to a folder that holds it", hint="remove the link")
+
+
+def check_path(path: str, what: str) -> None:
+    """Raise BadInput unless `path` is a plain relative path below the model: what makes `pull` safe on any input."""
+    reason = ""
+    try:
+        encoded = path.encode()
+    except UnicodeEncodeError:
+        raise BadInput(what, f"file name {path!r} is not UTF-8", hint="rename the file") from None
+    parts = path.split("/")
+    if not path or path.startswith("/"):
+        reason = "is not relative"
+    elif ".." in parts:
+        reason = "leaves the model directory"
+    elif "" in parts or "." in parts:
+        reason = "is not in its shortest form"
+    elif "\\" in path or any(ord(character) < 32 or ord(character) == 127 for character in path):
+        reason = "holds a backslash or control character"
+    elif any(len(part.encode()) > 255 for part in parts) or len(encoded) > 3000:
+        reason = "is too long"
+    if reason:
+        raise BadInput(what, f"file name {path[:200]!r} {reason}", hint="such a model is neither published nor pulled")
+
+
+def check_paths(paths: list[str], what: str) -> None:
+    """Raise BadInput unless all paths are safe, each stands once, and none is both a file and a folder."""
+    seen: set[str] = set()
+    for path in paths:
+        check_path(path, what)
+        if path in seen:
+            raise BadInput(what, f"file name {path!r} stands twice", hint="the artefact is damaged: publish it again")
+        seen.add(path)
+    for path in paths:
+        for parent in PurePosixPath(path).parents:
+            if str(parent) in seen:
+                raise BadInput(what, f"{str(parent)!r} is both a file and a folder", hint="publish the model again")

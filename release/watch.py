@@ -1,0 +1,192 @@
+"""status and history: what the anchors show, what the ledger says they should, and which of them moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..config.load import Config
+from ..report.blocks import Block, Table
+from ..report.errors import InterlockError, NothingToCheck
+from ..report.report import Report
+from .descriptor import short
+from .desk import Desk, open_desk, registry_of, state_of
+from .ledger import Event, Ledger, stages_in
+from .movement import anchors
+from .position import Position
+from .reference import open_store
+from .store import load
+
+
+@dataclass(slots=True)
+class Standing:
+    """One stage as it stands. Digests are empty where there is none; `problems` say what disagrees."""
+
+    stage: str
+    good: str = ""
+    tag: str = ""
+    serving: str = ""
+    serves: bool = False
+    since: str = ""
+    request: str = ""
+    problems: list[str] = field(default_factory=list[str])
+    error: InterlockError | None = None
+
+    @property
+    def word(self) -> str:
+        """`ok`, `drift`, `empty` or `unreadable`."""
+        if self.error is not None:
+            return "unreadable"
+        if self.problems:
+            return "drift"
+        return "ok" if self.good else "empty"
+
+    def row(self) -> list[str]:
+        """The stage's line in the table."""
+        serving = short(self.serving) if self.serves else "-"
+        return [self.stage, self.word, short(self.good), short(self.tag), serving, self.since or "-"]
+
+
+def stage_status(config: Config, only: str, *, verify: bool) -> Report:
+    """Compare both anchors of every stage with its last good pair; with `verify` every byte of what is served too.
+
+    What cannot be read is an error (exit 2), a disagreement a refusal (exit 1).
+    """
+    names = [only] if only else list(config.settings.stages)
+    if not names:
+        hint = "declare stages: {staging: {gates: [verify]}, prod: {from: staging}}"
+        raise NothingToCheck(config.path or "interlock.yaml", "no stages are declared", hint=hint)
+    standings = [_standing(open_desk(name, config), verify=verify) for name in names]
+    rows = [
+        [
+            one.stage,
+            one.word,
+            short(one.good),
+            short(one.tag),
+            short(one.serving) if one.serves else "-",
+            one.since or "-",
+        ]
+        for one in standings
+    ]
+    bad = [one for one in standings if one.problems]
+    report = Report(
+        command="status",
+        inputs=len(standings),
+        body=[Table(("stage", "state", "last good", "tag", "serving", "since"), rows)],
+        facts={"stages": {one.stage: _facts(one) for one in standings}},
+        headline="both anchors of every stage agree with the ledger" if not bad else "the anchors disagree",
+        refused="; ".join(f"{one.stage}: {problem}" for one in bad for problem in one.problems),
+        fail_on=None,
+    )
+    report.error = next((one.error for one in standings if one.error is not None), None)
+    return report
+
+
+def _facts(one: Standing) -> dict[str, object]:
+    return {
+        "state": one.word,
+        "good": one.good or None,
+        "tag": one.tag or None,
+        "serving": one.serving or None,
+        "since": one.since or None,
+        "request": one.request or None,
+        "problems": one.problems + ([str(one.error)] if one.error else []),
+    }
+
+
+def _standing(desk: Desk, *, verify: bool) -> Standing:
+    result = Standing(desk.name, serves=desk.serving is not None)
+    try:
+        position = desk.position()
+        result.tag, result.serving = anchors(desk)
+        if position.current is not None:
+            result.good = position.current.registry
+            result.since, result.request = position.good[-1].time, position.good[-1].request
+        result.problems = _problems(desk, position, result)
+        result.problems += [] if result.problems else _damage(desk, result.serving, verify=verify)
+    except InterlockError as error:
+        result.error = error
+    return result
+
+
+def _problems(desk: Desk, position: Position, one: Standing) -> list[str]:
+    if position.open:
+        begin = position.open[0]
+        wish = f"{begin.kind} of {short(begin.target.registry) if begin.target else 'nothing'}"
+        return [f"a {wish} ({begin.request}) is unfinished since {begin.time}: run it again, or interlock rollback"]
+    found = [f"the ledger was cut: {said}" for said in _cut(desk, position)]
+    last = f"the last good version is {short(one.good)}" + (f" since {one.since}" if one.since else "")
+    if one.tag != one.good:
+        found.append(f"the tag moved behind the ledger: it names {short(one.tag)}, {last}")
+    wanted = position.current.serving if position.current else ""
+    if desk.serving is not None and one.serving != wanted:
+        found.append(f"the serving side moved behind the ledger: it serves {short(one.serving)}, {last}")
+    if found and one.good:
+        found.append(f"to put the last good pair back: interlock promote {one.good} --to {desk.name}")
+    return found
+
+
+def _cut(desk: Desk, position: Position) -> list[str]:
+    """A pointer names the event that moved it; a ledger without that event lost its end or was made anew."""
+    named = desk.serving.event() if desk.serving else None
+    if named is None:
+        return []
+    events = {event.seq: event.digest for chain in position.requests.values() for event in chain}
+    if events.get(named[0]) == named[1]:
+        return []
+    return [f"version.json was moved by event {named[0]} ({short(named[1])}), which is not in it"]
+
+
+def _damage(desk: Desk, serving: str, *, verify: bool) -> list[str]:
+    """What is wrong with the bytes behind the anchors, sizes always, contents with `verify`."""
+    try:
+        if desk.serving is not None and serving:
+            desk.serving.check(load(desk.store, serving), verify=verify)
+        elif verify and (digest := anchors(desk)[0]):
+            with desk.store.view(load(desk.store, digest), verify=True):
+                pass
+    except InterlockError as error:
+        return [f"what is served is damaged: {error}"]
+    return []
+
+
+def stage_history(config: Config, only: str, *, limit: int) -> Report:
+    """The requests of one stage or of all, newest last, from ledgers whose chains hold. Raises BadInput on a broken
+    chain, NothingToCheck when nothing was ever promoted."""
+    store = open_store(registry_of(config))
+    state = state_of(config, store)
+    known = list(dict.fromkeys([*config.settings.stages, *stages_in(state)]))
+    names = [open_desk(only, config).name] if only and only not in known else [only] if only else known
+    chains = {name: Ledger(state, name).events() for name in names}
+    total = sum(map(len, chains.values()))
+    if not total:
+        what = f"stage {only}" if only else store.name
+        raise NothingToCheck(what, "nothing was ever promoted", hint="interlock promote REF --to STAGE")
+    body: list[Block] = [_table(name, events, limit) for name, events in chains.items() if events]
+    return Report(
+        command="history",
+        inputs=total,
+        body=body,
+        facts={"stages": {name: list(map(_event_facts, events)) for name, events in chains.items()}},
+        headline=f"{total} events, every chain holds",
+        fail_on=None,
+    )
+
+
+def _event_facts(event: Event) -> dict[str, object]:
+    return {**event.to_json(), "digest": event.digest}
+
+
+def _table(stage: str, events: Sequence[Event], limit: int) -> Table:
+    requests: dict[str, list[Event]] = {}
+    for event in events:
+        requests.setdefault(event.request, []).append(event)
+    rows: list[list[str]] = []
+    for chain in list(requests.values())[-limit if limit > 0 else 0 :]:
+        begin, last = chain[0], chain[-1]
+        state = {"done": "done", "abort": "given up"}.get(last.op, f"open at {last.op}")
+        move = " -> ".join(short(pair.registry) if pair else "none" for pair in (begin.source, begin.target))
+        seqs = f"{begin.seq}-{last.seq}"
+        rows.append([seqs, begin.time, begin.kind, move, state, begin.actor, begin.request, last.reason])
+    columns = ("events", "began", "what", "from -> to", "state", "by", "request", "reason")
+    return Table(columns, rows, title=stage)
