@@ -33,6 +33,8 @@ _NAMES = {
     "chat_template.json": "chat-template",
     "adapter_config.json": "adapter",
     "modules.json": "pooling",
+    **dict.fromkeys(("labels.txt", "labels.json", "classes.txt", "classes.json", "label_map.json"), "labels"),
+    **dict.fromkeys(("imagenet_classes.txt", "label_mapping.json", "id2label.json", "charset.txt"), "labels"),
     "config.pbtxt": "triton",
     "model.sig": "signature",
 }

@@ -18,12 +18,13 @@ class Family(NamedTuple):
 
 
 FAMILIES: tuple[Family, ...] = (
+    Family("files", ("fil_set", "fil_format", "fil_opaque", "fil_bytes", "fil_label")),
     Family(
         "graph",
         (
             *("inputs_removed", "inputs_added", "inputs_renamed", "outputs_removed", "outputs_added"),
             *("outputs_renamed", "dtype", "rank", "dim_narrow", "dim_widen", "dim_tied", "order"),
-            *("ir", "opset", "domain", "state"),
+            *("ir", "opset", "domain", "state", "meta", "external"),
         ),
         frozenset({"onnx"}),
     ),
@@ -35,6 +36,8 @@ FAMILIES: tuple[Family, ...] = (
         ),
         frozenset({"safetensors", "index"}),
     ),
+    Family("serving", ("emb_space",), frozenset({"onnx", "safetensors", "pooling"})),
+    Family("serving", ("sta_kv",), frozenset({"safetensors"})),
     Family(
         "tokenizer",
         (

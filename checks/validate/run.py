@@ -66,8 +66,8 @@ def validate(
     for side in (context.old, context.new):
         if side is not None and side.tree.kinds <= _NOT_MODELS:
             raise NothingToCheck(side.name, "holds no model files", hint="give the folder that the server loads")
-    same = context.old is None or identical(context.old.tree, context.new.tree)
     findings, problems = _findings(context)
+    same = context.old is None or (identical(context.old.tree, context.new.tree) and not _has_more(context.new))
     findings = judged(findings, context.contract)
     level = verdict(findings, identical=same)
     steps = swap_plan((f for f in findings if f.suppressed is None), level) if context.old else []
@@ -91,6 +91,14 @@ def validate(
         body=_body(steps),
         rules=tuple(registry.all_rules()) if findings else (),
     )
+
+
+def _has_more(side: Side) -> bool:
+    """Whether a model given as one file keeps weights in files beside it, which were not compared."""
+    try:
+        return side.tree.single and any(model.external_files() for model in side.onnx.values())
+    except UnreadableModel:
+        return True
 
 
 def _findings(context: Context) -> tuple[list[Finding], list[UnreadableModel]]:

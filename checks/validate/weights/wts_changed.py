@@ -30,4 +30,4 @@ def check(ctx: Context) -> Iterator[Finding]:
         message = f"the weights ({count}) have new values"
         if state == "unknown":
             message = f"the weights ({count}) agree in every sample, but were not compared whole"
-        yield ctx.finding(RULE, "hot", message, path=pair.new.index or pair.new.files[0])
+        yield ctx.finding(RULE, "hot", message, path=pair.new.index or pair.new.files[0], plan=("revalidate-adapters",))

@@ -1,0 +1,49 @@
+"""FIL-SET: files with tensors were added, removed or renamed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Level, Rule
+from ..side import Side
+
+RULE = Rule(
+    id="FIL-SET",
+    name="model-files-changed",
+    family="FIL",
+    severity=Severity.ERROR,
+    summary="files that hold tensors were added, removed or renamed",
+    what="The ONNX and GGUF files of both directories by name, and sets of safetensors files by stem.",
+    why="servers and clients load these files by name: a missing one fails, a split one needs other code",
+    hint="keep the file names and the split of the live version",
+    exemptions=("two models that are given as one file each", "shards of one set of safetensors files"),
+)
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """Compare the names kind by kind."""
+    if ctx.old is None or ctx.old.tree.single or ctx.new.tree.single:
+        return
+    for kind in ("onnx", "gguf", "safetensors"):
+        old, new = _names(ctx.old, kind), _names(ctx.new, kind)
+        gone, fresh = sorted(old - new), sorted(new - old)
+        if not old or not new:
+            continue  # another container altogether is FIL-FORMAT's
+        if len(gone) == len(fresh) == 1:
+            yield ctx.finding(RULE, "restart", f"{kind} file renamed", old=gone[0], new=fresh[0], path=fresh[0])
+            continue
+        for name in gone:
+            yield ctx.finding(RULE, "breaks", f"{kind} file '{name}' is gone", path=name, side=ctx.old)
+        for name in fresh:
+            # A folder with one model is often loaded as "the model in it"; with two that has no meaning any more.
+            level: Level = "restart" if len(old) == 1 else "hot"
+            yield ctx.finding(RULE, level, f"{kind} file '{name}' is new", path=name)
+
+
+def _names(side: Side, kind: str) -> set[str]:
+    """File names, or for safetensors the names of sets, so that a new split into shards is no new file."""
+    if kind != "safetensors":
+        return {file.name for file in side.tree.of(kind)}
+    main = side.weights
+    return {"the weights" if table is main else name for name, table in side.weight_sets.items()}

