@@ -1,1 +1,5 @@
-"""HU4 non-atomic writes."""
+"""HU4 non-atomic writes: a server can read a version that is only half there."""
+
+RULES = {
+    "HU401": ("hu401_poll_mode", ("pod", "python", "shell")),
+}

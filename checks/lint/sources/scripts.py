@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ....report.finding import Location
+from ....report.finding import Edit, Location
 from . import dockerfile, workflow
 from .argv import Word as YamlWord
 from .embedded import origin_of
@@ -57,6 +57,15 @@ class ShellText:
             return self.variables
         values = {name: self.container.env_value(name) or "" for name in self.container.env}
         return {name: value for name, value in values.items() if "$" not in value}
+
+    def replace(self, word: Word, old: str, new: str) -> Edit | None:
+        """The edit that writes `new` for the first `old` in a word; None where the word is not in the file as it is."""
+        lines = self.file.lines
+        if self.file.origin is not None or word.line > len(lines):
+            return None
+        end = word.end_column - 1 if word.end_line == word.line else len(lines[word.line - 1])
+        column = lines[word.line - 1].find(old, word.column - 1, end) + 1
+        return Edit(word.line, column, word.line, column + len(old), new) if column else None
 
     def at(self, word: Word) -> Location:
         """Where a word stands."""

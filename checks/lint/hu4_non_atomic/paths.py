@@ -1,0 +1,14 @@
+"""Paths that the rules on writes have in common: what is a test, what names a version, what is a staging place."""
+
+from __future__ import annotations
+
+import re
+from posixpath import dirname
+
+_TESTS = frozenset({"qa", "test", "tests", "testing", "e2e", "testdata"})
+_TEST_FILE = re.compile(r"(^|/)(test[_-][^/]*|[^/]*[_-]test|test|conftest)\.\w+$|(^|/)L0_")
+
+
+def is_test(path: str) -> bool:
+    """Whether a file belongs to a test suite: its name says so, or one of the three folders nearest to it."""
+    return bool(_TEST_FILE.search(path)) or bool(_TESTS & set(dirname(path).split("/")[-3:]))
