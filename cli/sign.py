@@ -51,8 +51,10 @@ def sign(
 
     interlock sign model/ --key release.key
     """
+    from ..signing.meter import meter
     from ..signing.run import sign as verb
 
+    progress = meter()
     return run(
         "sign",
         Outputs(output_format, tuple(output or ()), color),
@@ -68,5 +70,6 @@ def sign(
             version=model_version,
             side_digests=not sha256_only,
             compat=compat,
+            progress=progress,
         ),
     )

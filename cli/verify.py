@@ -39,7 +39,10 @@ def verify(
     """
     from ..config.load import load
     from ..report.report import Report
+    from ..signing.meter import meter
     from ..signing.run import verify as verb
+
+    progress = meter()
 
     def call() -> Report:
         settings = load(config)
@@ -51,6 +54,7 @@ def verify(
             base=settings.root,
             allow=allow or (),
             strict_sha256=strict_sha256,
+            progress=progress,
         )
 
     return run("verify", Outputs(output_format, tuple(output or ()), color), call)

@@ -51,13 +51,12 @@ class FileReader:
         self.progress = progress
         self._buffer = memoryview(bytearray(CHUNK))
 
-    def digest(self, fd: int, start: int = 0, end: int | None = None) -> tuple[str, ...]:
-        """One hexadecimal digest per algorithm over bytes start..end, or to the end of the file."""
+    def digest(self, fd: int, start: int, end: int) -> tuple[str, ...]:
+        """One hexadecimal digest per algorithm over bytes start..end; a file that ends earlier ends there."""
         hashers = [new(algorithm) for algorithm in self.algorithms]
         position = start
-        while end is None or position < end:
-            limit = CHUNK if end is None else min(CHUNK, end - position)
-            count = os.preadv(fd, [self._buffer[:limit]], position)
+        while position < end:
+            count = os.preadv(fd, [self._buffer[: end - position]], position)
             if count == 0:
                 break
             for hasher in hashers:

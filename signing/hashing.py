@@ -12,7 +12,8 @@ from .digests import PIPELINE_FROM, FileReader, pipelined
 from .reasons import refusal
 from .tree import Listing, Stamp, Tree
 
-Progress = Callable[[int], None]
+# Told (bytes read just now, bytes to read in all), from several threads.
+Progress = Callable[[int, int], None]
 _BATCH = 32
 
 
@@ -49,12 +50,16 @@ class _Run:
     def __init__(self, tree: Tree, listing: Listing, progress: Progress | None) -> None:
         self._tree = tree
         self._files = listing.files
-        self._progress = progress
+        self._report = progress
+        self._progress: Callable[[int], None] | None = None
         self._workers = max(1, cores())
         self._digests: dict[str, tuple[tuple[str, ...], ...]] = {}
         self._failures: list[BaseException] = []
 
     def run(self, jobs: list[Job]) -> dict[str, tuple[tuple[str, ...], ...]]:
+        if self._report is not None:
+            report, total = self._report, sum(self._files[job.name].size for job in jobs)
+            self._progress = lambda count: report(count, total)
         large = [job for job in jobs if self._files[job.name].size >= PIPELINE_FROM]
         small = [job for job in jobs if self._files[job.name].size < PIPELINE_FROM]
         batches = [small[i : i + _BATCH] for i in range(0, len(small), _BATCH)]
@@ -110,7 +115,7 @@ class _Run:
     def _hash(self, job: Job, reader: FileReader) -> None:
         fd = open_listed(self._tree, job.name, self._files[job.name])
         try:
-            cuts = job.cuts or ((0, None),)
+            cuts = job.cuts or ((0, self._files[job.name].size),)
             self._digests[job.name] = tuple(reader.digest(fd, start, end) for start, end in cuts)
         finally:
             os.close(fd)

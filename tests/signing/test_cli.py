@@ -1,0 +1,123 @@
+"""The two commands as a person types them: exit codes, streams, formats, settings, variables."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from interlock.cli.main import main
+
+
+@pytest.fixture
+def interlock(capsys: pytest.CaptureFixture[str]) -> Any:
+    """`interlock(args…)` gives (exit code, stdout, stderr)."""
+
+    def call(*args: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main([str(arg) for arg in args])
+        out, err = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, out, err
+
+    return call
+
+
+def test_from_nothing_to_verified(interlock: Any, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert interlock("sign", "--generate-key", "release")[0] == 0
+    code, out, err = interlock("sign", "model", "--key", "release.key")
+    assert (code, err) == (0, "")
+    assert "signed: 5 files" in out
+    code, out, err = interlock("verify", "model", "--key", "release.pub")
+    assert (code, err) == (0, "")
+    assert "verified: 5 files" in out
+    (model / "config.json").write_text("[]")
+    code, out, _ = interlock("verify", "model", "--key", "release.pub", "-f", "concise")
+    assert code == 1
+    assert out.splitlines()[0] == "model/config.json: error VER-CHANGED a file is not the one that was signed"
+
+
+def test_who_may_sign_comes_from_settings(
+    interlock: Any, model: Path, tmp_path: Path, pairs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interlock("sign", model, "--key", pairs["P-384"].private)
+    folder = tmp_path / "project" / "deep"
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    assert interlock("verify", model)[0] == 2
+    (tmp_path / "project" / "signer.pub").write_bytes(pairs["P-384"].public.read_bytes())
+    (tmp_path / "project" / "interlock.yaml").write_text("trust: {keys: [signer.pub]}")
+    assert interlock("verify", model)[0] == 0
+    (tmp_path / "project" / "signer.pub").write_bytes(pairs["stranger"].public.read_bytes())
+    code, out, _ = interlock("verify", model, "-f", "json")
+    assert code == 1
+    assert json.loads(out)["findings"][0]["rule"] == "VER-KEY"
+    # A key given by hand replaces the settings' keys.
+    assert interlock("verify", model, "--key", pairs["P-384"].public)[0] == 0
+
+
+def test_password_from_the_environment(
+    interlock: Any, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("INTERLOCK_SIGN_PASSWORD", "s3cret")
+    assert interlock("sign", model, "--generate-key", "k")[0] == 0
+    monkeypatch.delenv("INTERLOCK_SIGN_PASSWORD")
+    code, out, err = interlock("sign", model, "--key", "k.key")
+    assert (code, out) == (2, "")
+    assert "encrypted" in err
+    assert "INTERLOCK_SIGN_PASSWORD" in err
+
+
+@pytest.mark.parametrize(
+    ("args", "word"),
+    [
+        (["sign"], "no model"),
+        (["sign", "missing", "--key", "k"], "no such file"),
+        (["verify", "missing", "--key", "k"], "cannot be read"),
+        (["verify", "missing"], "nobody is trusted"),
+        (["verify"], "missing argument"),
+        (["sign", "x", "--kye", "k"], "kye"),
+    ],
+)
+def test_bad_input_is_two_lines(
+    args: list[str], word: str, interlock: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = interlock(*args)
+    assert (code, out) == (2, "")
+    assert word in err.lower()
+    assert err.startswith("error: ")
+    assert "hint: " in err
+
+
+def test_empty_model_is_nothing_to_check(interlock: Any, tmp_path: Path, pair: Any) -> None:
+    assert interlock("sign", tmp_path, "--key", pair.private)[0] == 3
+
+
+def test_sarif_knows_every_reason(interlock: Any, model: Path, pair: Any) -> None:
+    code, out, _ = interlock("verify", model, "--key", pair.public, "-f", "sarif")
+    assert code == 1
+    run = json.loads(out)["runs"][0]
+    assert run["results"][0]["ruleId"] == "VER-UNSIGNED"
+    assert "VER-EXPIRED" in {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+
+
+def test_progress_on_a_terminal_only(model: Path, pair: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (model / "sparse.bin").open("wb") as stream:
+        stream.truncate(2_000_000_000)
+    command = [sys.executable, "-m", "interlock", "sign", str(model), "--key", str(pair.private)]
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(command, stderr=theirs, stdout=subprocess.DEVNULL)
+    assert process.wait() == 0
+    os.close(theirs)
+    seen = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert "GB/s" in seen
+    assert seen.endswith("\r")
