@@ -20,7 +20,7 @@ def _report() -> Report:
     return Report(command="lint", inputs=1, findings=[finding])
 
 
-def _raise(error: Exception):  # noqa: ANN202
+def _raise(error: Exception):
     def verb() -> Report:
         raise error
 

@@ -1,0 +1,166 @@
+"""Wrong values are named with their place and the next step; nothing is guessed, nothing half written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from interlock.cli.main import main
+from interlock.report.errors import BadInput
+from interlock.templates import context, inputs
+from interlock.templates.run import render
+
+D = "sha256:" + "0f" * 32
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"image": "vllm/vllm-openai:v0.18.0"}, "image: 'vllm/vllm-openai:v0.18.0' is a tag, and a tag can move"),
+        ({"image": "vllm/vllm-openai"}, "is a tag"),
+        ({"image": f"UPPER/x@{D}"}, "not an image reference by digest"),
+        ({"image": "x@sha256:12"}, "not an image reference by digest"),
+        ({"interlock_image": ""}, "interlock_image: is required"),
+        ({"name": "Not_A_Name"}, "name: 'Not_A_Name' is not a name"),
+        ({"name": "a\nb"}, "is not a name"),
+        ({"replicas": 0}, "replicas: 0 is not between 1 and 1000"),
+        ({"labels": {"app.kubernetes.io/name": "x"}}, "is set by the profile"),
+        ({"labels": {"a b": "x"}}, "is not a label"),
+        ({"env": {"A-B": "x"}}, "is not a variable name"),
+        ({"model": {"version": "1.4.0", "reference": "oci://r.example/m:prod"}}, "is a tag, and a tag can move"),
+        ({"model": {"version": "1.4.0", "reference": "./model"}}, "is not a model reference by digest"),
+        ({"model": {"version": "v 1", "reference": f"oci://r.example/m@{D}"}}, "is not a label value"),
+        ({"model": {"version": "1", "reference": f"oci-layout:/r@{D}"}}, "model.registry_claim: is required"),
+        ({"trust": {}}, "nobody may sign"),
+        ({"trust": {"keys": ["release.pub"]}}, "trust.keys.0: not a public key in PEM form"),
+        ({"trust": {"identities": [{"issuer": "x"}]}}, "needs issuer and subject"),
+        ({"resources": {"memory": "lots"}}, "resources.memory: 'lots' is not a quantity"),
+        ({"resources": {"gpus": -1}}, "gpus: -1 is not between"),
+        ({"server": {"port": 9000}}, "the vllm profile fixes how its server is started"),
+        ({"timing": {"settle": 0}}, "timing.settle: 0 is not between"),
+        ({"imagee": "x"}, "unknown key 'imagee'"),
+        ({"replicas": "2"}, "replicas must be a whole number"),
+        ({"model": {"version": 1.4}}, "must be a string, not the number 1.4"),
+    ],
+)
+def test_a_wrong_value_is_named(change: dict[str, Any], said: str, values: dict[str, Any]) -> None:
+    with pytest.raises(BadInput) as caught:
+        render("vllm", values={**values, **change})
+    assert said in str(caught.value)
+
+
+def test_a_wrong_value_in_a_file_has_its_line(values: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text(yaml.safe_dump({**values, "replicas": 0}, sort_keys=False), encoding="utf-8")
+    line = next(i for i, text in enumerate(file.read_text().splitlines(), 1) if text.startswith("replicas"))
+    with pytest.raises(BadInput) as caught:
+        render("vllm", values_file=str(file))
+    assert str(caught.value) == f"{file}:{line}:1: replicas: 0 is not between 1 and 1000"
+
+
+@pytest.mark.parametrize(
+    ("item", "said", "hint"),
+    [
+        ("replicas", "not KEY=VALUE", ""),
+        ("=x", "not KEY=VALUE", ""),
+        ("replcas=3", "unknown key 'replcas'", "did you mean 'replicas'?"),
+        ("model.versoin=3", "unknown key 'model.versoin'", "did you mean 'model.version'?"),
+        ("replicas=two", "must be a whole number", ""),
+        ("replicas=²", "must be a whole number", ""),
+        ("read_only_root=yes", "must be true or false", ""),
+        ("args=a", "must be a list", ""),
+        ("args=[a", "invalid YAML", ""),
+        ("name.x=a", "'name' has no keys below it", ""),
+        ("args=[[a]]", "args.0 must be a string", ""),
+    ],
+)
+def test_a_wrong_assignment_is_named(item: str, said: str, hint: str, values: dict[str, Any]) -> None:
+    with pytest.raises(BadInput) as caught:
+        render("vllm", values=values, sets=[item])
+    assert said in str(caught.value) and hint in caught.value.hint
+
+
+def test_assignments_are_typed_by_the_key(values: dict[str, Any]) -> None:
+    sets = ["model.version=1e3", "replicas=3", "node_selector.a\\.b/c=d.e", "args=[x, '1']", "read_only_root=false"]
+    read, _, _ = inputs.read(None, values, sets)
+    assert read.model.version == "1e3" and read.replicas == 3 and read.args == ["x", "1"] and not read.read_only_root
+    assert read.node_selector["a.b/c"] == "d.e"
+
+
+def test_times_add_up(values: dict[str, Any]) -> None:
+    for load, request, settle in [(1, 1, 1), (90, 20, 10), (7200, 3600, 600)]:
+        read, _, _ = inputs.read(None, {**values, "timing": {"load": load, "request": request, "settle": settle}}, [])
+        times = context.times(read)
+        assert times["grace"] > times["settle"] + times["drain"]
+        assert 10 * times["startup_failures"] >= max(60, 2 * load)
+        assert times["progress_deadline"] > 10 * times["startup_failures"] + times["min_ready"]
+
+
+def test_unknown_profile_suggests() -> None:
+    with pytest.raises(BadInput) as caught:
+        render("vlm")
+    assert caught.value.hint == "did you mean 'vllm'?"
+
+
+def _run(*args: str) -> int:
+    with pytest.raises(SystemExit) as caught:
+        main(["render", *args])
+    return int(caught.value.code or 0)
+
+
+@pytest.fixture
+def file(values: dict[str, Any], tmp_path: Path) -> str:
+    path = tmp_path / "values.yaml"
+    path.write_text(yaml.safe_dump(values), encoding="utf-8")
+    return str(path)
+
+
+def test_drift_is_seen_shown_and_mended(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "deploy"
+    args = ["triton", "--values", file]
+    assert _run(*args, "--check", str(folder)) == 2
+    assert "no such directory" in capsys.readouterr().err
+    assert _run(*args, "--output-dir", str(folder)) == 0
+    assert _run(*args, "--check", str(folder)) == _run(*args, "--diff", str(folder)) == 0
+    capsys.readouterr()
+    deployment = folder / "deployment.yaml"
+    deployment.write_text(deployment.read_text().replace("replicas: 2", "replicas: 1"))
+    (folder / "service.yaml").unlink()
+    (folder / "other.yaml").write_text("kind: Mine\n")
+    (folder / "old.yaml").write_text((folder / "service-account.yaml").read_text())
+    assert _run(*args, "--check", str(folder)) == 1
+    said = capsys.readouterr().out
+    assert "deployment.yaml: differs" in said and "service.yaml: missing" in said and "old.yaml: not rendered" in said
+    assert "other.yaml" not in said
+    assert _run(*args, "--diff", str(folder)) == 1
+    out, err = capsys.readouterr()
+    assert "-  replicas: 1\n+  replicas: 2\n" in out and "--- /dev/null" in out and "refused" in err
+    (folder / "old.yaml").unlink()
+    assert _run(*args, "--output-dir", str(folder)) == 0 == _run(*args, "--check", str(folder))
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_a_refused_value_writes_nothing(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "deploy"
+    assert _run("vllm", "--values", file, "--set", "image=x:latest", "--output-dir", str(folder)) == 2
+    assert not folder.exists()
+    assert "a tag can move" in capsys.readouterr().err
+    assert _run("vllm", "--values", file, "--check", "a", "--diff", "b") == 2
+    assert _run("vllm", "--values", str(tmp_path / "none.yaml")) == 2
+    assert "no such file" in capsys.readouterr().err
+
+
+def test_stdout_is_the_manifests_alone(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("onnxruntime", "--values", file) == 0
+    out, err = capsys.readouterr()
+    assert err == "" and len(list(yaml.safe_load_all(out))) == 7
+
+
+def test_show_values_is_a_values_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("vllm", "--show-values") == 0
+    path = tmp_path / "values.yaml"
+    path.write_text(capsys.readouterr().out, encoding="utf-8")
+    read, _, _ = inputs.read(str(path), None, [])
+    assert read == type(read)()
