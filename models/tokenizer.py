@@ -71,7 +71,8 @@ class Tokenizer:
     `scores` are the log probabilities by id (Unigram, SentencePiece). `settings` are the model's other options,
     defaults filled in. `normalizer`, `pre_tokenizer`, `post_processor` and `decoder` are canonical JSON (see
     `models.tokenizers.pipeline`), None for nothing. `special` holds the ids of eos, bos, pad and unk where the
-    format itself declares them. `reserved` are ids kept free by the format; `controls` are ids that never match text.
+    format itself declares them. `controls` are special ids that never match text, `unmatched` all ids that do not,
+    byte pieces included.
     """
 
     path: str
@@ -90,6 +91,7 @@ class Tokenizer:
     padding: Any = None
     special: dict[str, int | None] = field(default_factory=dict[str, int | None])
     controls: frozenset[int] = frozenset()
+    unmatched: frozenset[int] = frozenset()
     merge_form: Literal["", "string", "pair"] = ""
     top_id: Callable[[], int] | None = None
     _tokens: dict[int, str] | None = None
@@ -126,9 +128,10 @@ class Tokenizer:
         from .tokenizers.spelling import token_bytes
 
         special = {each.id for each in self.added if each.special} | self.controls
+        literals = {each.id for each in self.added}
         digest = hashlib.sha256()
         for number, token in sorted(self.tokens.items()):
-            raw = token.encode() if number in special else token_bytes(self, number, token)
+            raw = token.encode() if number in special or number in literals else token_bytes(self, token)
             digest.update(b"%d %d %d " % (number, number in special, len(raw)) + raw)
         return digest.hexdigest()
 

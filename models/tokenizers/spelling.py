@@ -15,12 +15,10 @@ SPACE = "\u2581"  # SentencePiece writes a space as LOWER ONE EIGHTH BLOCK
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
-def token_bytes(tokenizer: Tokenizer, number: int, token: str) -> bytes:
-    """The bytes that token `number`, spelled `token` in `tokenizer`, decodes to inside a text."""
-    if any(each.id == number for each in tokenizer.added) and not is_byte_level(tokenizer):
-        return token.replace(SPACE, " ").encode()
+def token_bytes(tokenizer: Tokenizer, token: str) -> bytes:
+    """The bytes that a token of the model, not an added one, decodes to inside a text."""
     if tokenizer.format in ("tekken", "tiktoken"):
-        return token.encode("latin-1") if all(ord(c) < 256 for c in token) else token.encode()
+        return token.encode("latin-1", "ignore")
     if is_byte_level(tokenizer):
         return unmapped(token)
     byte = _BYTE.fullmatch(token)

@@ -89,8 +89,9 @@ def _spelled(tokenizer: Tokenizer, other: Tokenizer) -> dict[int, str]:
         return tokenizer.tokens
     from ....models.tokenizers.spelling import token_bytes
 
+    literals = tokenizer.controls | {each.id for each in tokenizer.added}
     return {
-        number: token_bytes(tokenizer, number, token).decode("utf-8", "backslashreplace")
+        number: token if number in literals else token_bytes(tokenizer, token).decode("utf-8", "backslashreplace")
         for number, token in tokenizer.tokens.items()
     }
 

@@ -49,7 +49,10 @@ def _same_parts(old: Tokenizer, new: Tokenizer) -> bool:
 def _scored(tokenizer: Tokenizer) -> dict[str, float]:
     """Pieces that can match text, with their scores."""
     scores = tokenizer.scores.value
-    hidden = tokenizer.controls | {n for n in (tokenizer.special.get("unk"), tokenizer.settings.get("unk_id")) if n}
+    unknown = (tokenizer.special.get("unk"), tokenizer.settings.get("unk_id"))
+    hidden = tokenizer.unmatched.union(number for number in unknown if number is not None)
+    if tokenizer.format == "sentencepiece":
+        hidden |= {each.id for each in tokenizer.added}  # user-defined pieces are cut out first
     return {piece: scores[number] for piece, number in tokenizer.vocab.value.items() if number not in hidden}
 
 
@@ -113,7 +116,7 @@ def _fresh(old: Tokenizer, new: Tokenizer, split: Callable[[str], Sequence[str]]
     symbols: list[str] = []
     words: list[str] = []
     for one, other in ((new, old), (old, new)):
-        hidden = one.controls
+        hidden = one.unmatched
         only = [
             t
             for t, n in one.vocab.value.items()

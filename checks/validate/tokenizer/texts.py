@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ....models.tokenizer import Tokenizer
-from ....models.tokenizers.spelling import SPACE, is_byte_level, unmapped
+from ....models.tokenizers.spelling import token_bytes
 
 # Digits, cases, contractions, scripts, marks, white space, controls, emoji: one string each, all short.
 ADVERSARIAL = (
@@ -22,17 +22,13 @@ ADVERSARIAL = (
 
 def text_of(tokenizer: Tokenizer, token: str) -> str | None:
     """The text that a token stands for, None for bytes that are no whole characters."""
-    suffix = tokenizer.settings.get("end_of_word_suffix")
-    if suffix:
-        token = token.removesuffix(str(suffix))
-    if is_byte_level(tokenizer):
-        try:
-            return unmapped(token).decode()
-        except UnicodeDecodeError:
-            return None
     if tokenizer.algorithm == "WordPiece":
         return token.removeprefix(str(tokenizer.settings.get("continuing_subword_prefix", "")))
-    return token.replace(SPACE, " ")
+    suffix = tokenizer.settings.get("end_of_word_suffix")
+    try:
+        return token_bytes(tokenizer, token.removesuffix(str(suffix)) if suffix else token).decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def in_context(tokenizer: Tokenizer, tokens: Iterable[str]) -> Iterator[str]:

@@ -34,6 +34,9 @@ _LONG = {
 _SCRIPTS = {"Han": "CJK UNIFIED", "Hiragana": "HIRAGANA", "Katakana": "KATAKANA", "Hangul": "HANGUL"}
 
 
+_NEVER, _ALWAYS = r"[^\s\S]", r"[\s\S]"
+
+
 class Unsupported(ValueError):
     """A construct whose meaning would change in `re`."""
 
@@ -92,35 +95,37 @@ def _literal(token: re.Match[str]) -> str | None:
 def rewritten(pattern: str, universe: Iterable[str]) -> re.Pattern[str]:
     """`pattern` for texts over `universe`. Raises Unsupported."""
     characters = list(universe)
-    if re.search(r"&&|\}\+|\(\?<|\(\?[^:=!>i]|\\[AzZbBGhHRXK0-9]", pattern):
+    if re.search(r"&&|\{\d+(?:,\d*)?\}\+|\(\?<|\(\?[^:=!>i]|\\[AzZbBGhHRXK0-9]", pattern):
         raise Unsupported(pattern)
     parts: list[str] = []
-    inside = False
+    opened = -1  # where the class being read starts in `parts`
     for token in _TOKEN.finditer(pattern):
+        inside = opened >= 0
         name = token["name"] or token["other"]
         if name or token["class"]:
             kind = token["class"]
             test = member(name) if name else _CLASSES[kind.lower()]
             negated = bool(token["other"] or token["not"] or (kind and kind.isupper()))
             members = "".join(re.escape(c) for c in characters if test(c) != negated)
-            parts.append((members if inside else f"[{members}]") if members else "" if inside else r"[^\s\S]")
-            continue
-        literal = _literal(token) if token["escape"] or token["hex"] or token["four"] else None
-        if literal is not None:
-            parts.append(re.escape(literal))
-            continue
-        plain = token["plain"]
-        if plain == "[":
+            parts.append(members if inside else f"[{members}]" if members else _NEVER)
+        elif token["escape"] or token["hex"] or token["four"]:
+            parts.append(re.escape(_literal(token) or ""))
+        elif token["plain"] == "[":
             if inside:
                 raise Unsupported("a class inside a class")
-            inside = True
-        elif plain == "]":
-            inside = False
-        elif plain in "^$" and not (inside and parts[-1] == "["):
-            raise Unsupported(f"the anchor {plain}")
-        parts.append(plain)
-    text = "".join(parts).replace("[]", r"[^\s\S]").replace("[^]", r"[\s\S]")
+            opened = len(parts)
+            parts.append("[")
+        elif token["plain"] == "]" and inside:
+            body = "".join(parts[opened + 1 :])
+            # A class of none of the representatives is legal here and not in `re`.
+            parts[opened:] = [_NEVER if not body else _ALWAYS if body == "^" else f"[{body}]"]
+            opened = -1
+        else:
+            plain = token["plain"]
+            if plain in "^$" and (not inside or opened != len(parts) - 1):
+                raise Unsupported(f"the anchor {plain}")
+            parts.append(plain)
     try:
-        return re.compile(text)
+        return re.compile("".join(parts))
     except re.error as error:
         raise Unsupported(f"{pattern}: {error}") from None

@@ -112,7 +112,10 @@ def _punctuation(character: str) -> bool:
 
 def _runner(component: Any, atoms: str) -> Cut:
     """The whole pre-tokenizer as a function from a text over `atoms` to its pieces."""
-    steps = [_step(part, atoms) for part in _parts(component)]
+    parts = _parts(component)
+    if any(part.get("prepend_scheme") == "first" for part in parts[1:]):
+        raise onig.Unsupported("a prefix for the first word only")
+    steps = [_step(part, atoms) for part in parts]
 
     def run(text: str) -> list[str]:
         pieces = [text]
@@ -161,11 +164,13 @@ def _prefixed(cut: Cut) -> Cut:
 
 
 def _metaspace(mark: str, scheme: str, *, split: bool) -> Cut:
+    cut = _matching(_equals(mark), "MergedWithNext")
+
     def run(text: str) -> list[str]:
         text = text.replace(" ", mark)
         if scheme in ("always", "first") and not text.startswith(mark):
             text = mark + text
-        return _merged([(c, c == mark) for c in text], "MergedWithNext") if split else [text]
+        return cut(text) if split else [text]
 
     return run
 

@@ -1,0 +1,30 @@
+"""Read tiktoken's rank files: one line a token, its bytes in base64, a space and its rank."""
+
+from __future__ import annotations
+
+from ..errors import UnreadableModel
+from ..tokenizer import Tokenizer
+from ..tree import ModelTree, TreeFile
+from .ranks import decoded, ranked
+
+MAX_BYTES = 256 << 20
+
+
+def read(file: TreeFile, tree: ModelTree) -> Tokenizer:  # noqa: ARG001 - the signature of all readers
+    """The tokenizer of a .tiktoken file. Pattern and special tokens are code, not data, in this format."""
+    what = str(file.path)
+    if file.size > MAX_BYTES:
+        raise UnreadableModel(what, f"{file.size} bytes is more than the {MAX_BYTES} a tokenizer may have")
+    tokens: dict[int, str] = {}
+    for number, line in enumerate(file.path.read_bytes().splitlines(), 1):
+        if not line.strip():
+            continue
+        text, _, rank = line.partition(b" ")
+        if not rank.isdigit() or len(rank) > 9:
+            raise UnreadableModel(what, f"line {number} is not base64, a space and a rank")
+        if int(rank) in tokens:
+            raise UnreadableModel(what, f"line {number} has the rank {int(rank)} of an earlier line")
+        tokens[int(rank)] = decoded(text, what, f"line {number}")
+    if sorted(tokens) != list(range(len(tokens))):
+        raise UnreadableModel(what, "ranks have gaps", hint="is the file complete?")
+    return ranked(what, "tiktoken", [tokens[rank] for rank in range(len(tokens))], specials=[], pattern=None)
