@@ -2,4 +2,5 @@
 
 RULES = {
     "HU401": ("hu401_poll_mode", ("pod", "python", "shell")),
+    "HU405": ("hu405_write_in_place", ("python",)),
 }

@@ -180,5 +180,9 @@ def _word(file: TextFile, word: YamlWord, container: Container) -> Word:
         parts.extend((value[at : found.start()], Hole(found.group())))
         at = found.end()
     parts.append(value[at:])
-    end = (span.end_line, span.end_column) if span.line == span.end_line else (origin.line, origin.column)
+    end = (
+        (span.end_line, span.end_column - (span.style in ("'", '"')))
+        if span.line == span.end_line
+        else (origin.line, origin.column)
+    )
     return Word(tuple(part for part in parts if part), origin.line, origin.column, *end, quoted=True)
