@@ -13,7 +13,7 @@ from math import prod
 from typing import Any, NamedTuple, cast
 
 from .errors import UnreadableModel
-from .source import Source, open_file
+from .source import TRUNCATED, Source, open_file
 from .strict_json import loads
 from .tree import TreeFile
 
@@ -26,7 +26,6 @@ BITS = {
     **dict.fromkeys(("I32", "U32", "F32"), 32),
     **dict.fromkeys(("I64", "U64", "F64", "C64"), 64),
 }
-_TRUNCATED = "the file is truncated or damaged; fetch it again"
 
 
 class Tensor(NamedTuple):
@@ -63,13 +62,13 @@ def parse_header(source: Source, file: str) -> Header:
     """The header out of any source; `file` is what the tensors record as the file they are in."""
     head = source.read(0, 8192)
     if len(head) < 8:
-        raise UnreadableModel(source.name, f"is {source.size} bytes long, too short for safetensors", hint=_TRUNCATED)
+        raise UnreadableModel(source.name, f"is {source.size} bytes long, too short for safetensors", hint=TRUNCATED)
     length = int.from_bytes(head[:8], "little")
     if length > MAX_HEADER:
         raise UnreadableModel(source.name, f"claims a header of {length:,} bytes", offset=0, hint="not safetensors?")
     if 8 + length > source.size:
         reason = f"claims a header of {length:,} bytes but is {source.size:,} bytes long"
-        raise UnreadableModel(source.name, reason, offset=0, hint=_TRUNCATED)
+        raise UnreadableModel(source.name, reason, offset=0, hint=TRUNCATED)
     text = (
         head[8 : 8 + length] if 8 + length <= len(head) else head[8:] + source.read(len(head), 8 + length - len(head))
     )
@@ -130,7 +129,7 @@ def _check_layout(tensors: dict[str, Tensor], source: Source, base: int) -> None
     if at > source.size:
         missing = at - source.size
         reason = f"is truncated: {missing:,} of {at:,} bytes are missing"
-        raise UnreadableModel(source.name, reason, offset=source.size, hint=_TRUNCATED)
+        raise UnreadableModel(source.name, reason, offset=source.size, hint=TRUNCATED)
     if at < source.size:
         raise UnreadableModel(source.name, f"has {source.size - at:,} bytes after its last tensor", offset=at)
 

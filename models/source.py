@@ -11,6 +11,8 @@ from typing import Protocol
 from .errors import UnreadableModel
 
 WINDOW = 4096
+# The next step for every file that ends too early; validate tells such files apart by it.
+TRUNCATED = "the file is truncated or damaged; fetch it again"
 
 
 class Source(Protocol):
@@ -115,5 +117,5 @@ def ends_early(source: Source, offset: int) -> UnreadableModel:
         source.name,
         f"ends inside its header: it is {source.size:,} bytes long",
         offset=offset,
-        hint="the file is truncated or damaged; fetch it again",
+        hint=TRUNCATED,
     )

@@ -36,6 +36,7 @@ FAMILIES: tuple[Family, ...] = (
         ),
         frozenset({"safetensors", "index"}),
     ),
+    Family("gguf", ("ggf_pre", "ggf_arch", "ggf_ctx", "ggf_tensor", "ggf_split"), frozenset({"gguf"})),
     Family("serving", ("emb_space",), frozenset({"onnx", "safetensors", "pooling"})),
     Family("serving", ("sta_kv",), frozenset({"safetensors"})),
     Family(

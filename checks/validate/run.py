@@ -8,6 +8,7 @@ from typing import Any
 from ...config.load import load
 from ...config.settings import Contract
 from ...models.errors import UnreadableModel
+from ...models.source import TRUNCATED
 from ...models.tree import read_tree
 from ...report.blocks import Block, Table
 from ...report.errors import NothingToCheck
@@ -30,6 +31,19 @@ UNREADABLE = Rule(
     why="what cannot be read cannot be served, and is never counted as compatible",
     hint="fetch the file again and compare its digest with the publisher's",
 )
+
+_TRUNCATED = Rule(
+    id="FIL-TRUNC",
+    name="truncated-file",
+    family="FIL",
+    severity=Severity.ERROR,
+    summary="a file of the model ends before its header says it does",
+    what="Where the header of a safetensors, GGUF or ONNX file puts its last byte, against the file's size.",
+    why="a download or copy that stopped half way loads with an error, or maps garbage",
+    hint=TRUNCATED,
+)
+# Said by the engine itself: any rule may meet an unreadable file.
+OWN = (UNREADABLE, _TRUNCATED)
 
 _NOT_MODELS = {"other", "code", "signature"}
 _FAIL_ON: dict[FailOn, Severity | None] = {
@@ -66,7 +80,10 @@ def validate(
     for side in (context.old, context.new):
         if side is not None and side.tree.kinds <= _NOT_MODELS:
             raise NothingToCheck(side.name, "holds no model files", hint="give the folder that the server loads")
-    findings, problems = _findings(context)
+    kinds = context.new.tree.kinds
+    if context.old is not None:
+        kinds |= context.old.tree.kinds
+    findings, problems = _findings(context, kinds)
     same = context.old is None or (identical(context.old.tree, context.new.tree) and not _has_more(context.new))
     findings = judged(findings, context.contract)
     level = verdict(findings, identical=same)
@@ -89,7 +106,7 @@ def validate(
         refused="" if unread or not fails(level, fail_on) else f"{level} is not accepted with --fail-on {fail_on}",
         headline=_headline(level, findings, steps, len(unread), alone=context.old is None),
         body=_body(steps),
-        rules=tuple(registry.all_rules()) if findings else (),
+        rules=_documented(findings, kinds) + (OWN if unread else ()),
     )
 
 
@@ -101,14 +118,14 @@ def _has_more(side: Side) -> bool:
         return True
 
 
-def _findings(context: Context) -> tuple[list[Finding], list[UnreadableModel]]:
+def _findings(context: Context, kinds: set[str]) -> tuple[list[Finding], list[UnreadableModel]]:
     """What the rules say, and every file that could not be read."""
     problems: dict[str, UnreadableModel] = {}
     sides = [side for side in (context.old, context.new) if side is not None]
     for side in sides:
         problems.update((str(problem), problem) for problem in side.problems())
     findings: list[Finding] = []
-    for module in registry.modules(set[str]().union(*(side.tree.kinds for side in sides))):
+    for module in registry.modules(kinds):
         try:
             findings.extend(module.check(context))
         except UnreadableModel as problem:
@@ -118,16 +135,23 @@ def _findings(context: Context) -> tuple[list[Finding], list[UnreadableModel]]:
 
 def _unreadable(problem: UnreadableModel) -> Finding:
     at = "" if problem.offset is None else f" at byte {problem.offset}"
+    rule = _TRUNCATED if problem.hint == TRUNCATED else UNREADABLE
     return Finding(
-        rule=UNREADABLE.id,
-        name=UNREADABLE.name,
+        rule=rule.id,
+        name=rule.name,
         severity=Severity.ERROR,
         message=f"cannot be read: {problem.reason}{at}",
         where=Location(problem.what),
-        why=UNREADABLE.why,
-        hint=problem.hint or UNREADABLE.hint,
-        url=UNREADABLE.url,
+        why=rule.why,
+        hint=problem.hint or rule.hint,
+        url=rule.url,
     )
+
+
+def _documented(findings: list[Finding], kinds: set[str]) -> tuple[Rule, ...]:
+    """The rules that spoke; their modules are loaded already."""
+    spoke = {finding.rule for finding in findings}
+    return tuple(module.RULE for module in registry.modules(kinds) if module.RULE.id in spoke)
 
 
 def _headline(level: Level, findings: list[Finding], steps: list[dict[str, Any]], unread: int, *, alone: bool) -> str:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ...models.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from ...models.gguf import GgufModel
     from ...models.onnx import OnnxModel
     from ...models.weights import WeightTable
 
@@ -89,6 +90,17 @@ class Side:
         from ...models.weights import main_table
 
         return main_table(self.weight_sets)
+
+    @property
+    def gguf(self) -> dict[str, GgufModel]:
+        """GGUF files by name."""
+
+        def read() -> dict[str, GgufModel]:
+            from ...models.gguf import read_gguf
+
+            return {file.name: read_gguf(file) for file in self.tree.of("gguf")}
+
+        return self._once("gguf", read)
 
     @property
     def config(self) -> dict[str, Any] | None:

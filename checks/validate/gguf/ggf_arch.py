@@ -1,0 +1,50 @@
+"""GGF-ARCH: the architecture or its geometry changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Rule, Step
+from .files import pairs
+
+RULE = Rule(
+    id="GGF-ARCH",
+    name="architecture-changed",
+    family="GGF",
+    severity=Severity.WARNING,
+    summary="the architecture or its geometry is another one",
+    what="general.architecture and the sizes below its prefix: layers, heads, embedding, experts, rope.",
+    why="graphs and buffers are built for these numbers when the server loads the model",
+    hint="restart the server with the new file",
+)
+
+_SIZES = (
+    *("block_count", "embedding_length", "feed_forward_length", "attention.head_count", "attention.head_count_kv"),
+    *("attention.key_length", "attention.value_length", "expert_count", "expert_used_count", "vocab_size"),
+    *("rope.dimension_count", "attention.layer_norm_rms_epsilon", "pooling_type", "attention.causal"),
+)
+_ROPE = ("rope.freq_base", "rope.scaling.type", "rope.scaling.factor", "attention.sliding_window")
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """Numbers that differ."""
+    for pair in pairs(ctx):
+        if pair.old.architecture != pair.new.architecture:
+            yield ctx.finding(
+                RULE,
+                "restart",
+                "another architecture",
+                old=pair.old.architecture,
+                new=pair.new.architecture,
+                path=pair.new.file,
+                pointer="general.architecture",
+            )
+            continue
+        for key in (*_SIZES, *_ROPE):
+            old, new = pair.old.get(key), pair.new.get(key)
+            if old != new and not isinstance(old, tuple):
+                steps: tuple[Step, ...] = ("flush-kv",) if key in _ROPE else ()
+                yield ctx.finding(
+                    RULE, "restart", f"{key} changed", old=old, new=new, path=pair.new.file, pointer=key, plan=steps
+                )
