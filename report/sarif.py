@@ -19,6 +19,7 @@ from .identity import fingerprints, relative
 from .json import dumps
 from .report import Report
 from .rule import Rule
+from .rulepage import brief
 from .style import whole
 from .summary import verdict_line, worst_first
 
@@ -90,7 +91,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "name": _pascal(rule.name),
         "shortDescription": {"text": _cut(_sentence(rule.summary))},
         "fullDescription": {"text": _cut(_sentence(f"{rule.what}\n\n{rule.why}" if rule.why else rule.what))},
-        "help": {"text": whole(help_text(rule)), "markdown": whole(help_markdown(rule))},
+        "help": {"text": whole(_help_text(rule)), "markdown": whole(brief(rule))},
         **({"helpUri": f"{_docs()}/{quote(rule.url.removeprefix('docs/'))}"} if _docs() else {}),
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": {"tags": list(tags)[:10], "precision": "high", "problem.severity": _problem(rule.severity)},
@@ -120,18 +121,9 @@ def _pascal(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.replace("_", "-").split("-")) or "Rule"
 
 
-def help_text(rule: Rule) -> str:
+def _help_text(rule: Rule) -> str:
     """A rule's help in plain text."""
     return "\n\n".join(filter(None, (rule.what, rule.why, rule.hint and f"hint: {rule.hint}"))) or rule.summary
-
-
-def help_markdown(rule: Rule) -> str:
-    """A rule's help in markdown, with its examples."""
-    parts = [rule.what or rule.summary, rule.why, rule.hint and f"**Next step:** {rule.hint}"]
-    for title, code in (("Bad", rule.bad), ("Good", rule.good)):
-        if code:
-            parts.append(f"**{title}**\n\n```{rule.example}\n{code.strip(chr(10))}\n```")
-    return "\n\n".join(filter(None, parts))
 
 
 def _result(finding: Finding, index: int, fingerprint: str) -> dict[str, Any]:

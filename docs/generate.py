@@ -1,0 +1,113 @@
+"""Writes the documentation that comes from code: rule pages, their index, README's table, the configuration schema.
+
+python docs/generate.py            write what changed, remove pages of rules that are gone
+python docs/generate.py --check    write nothing; exit 1 where a file is not what would be written
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from interlock.checks.lint.registry import all_rules as lint_rules
+from interlock.checks.lint.rulebase import FAMILIES
+from interlock.checks.validate.registry import all_rules as validate_rules
+from interlock.config.schema import schema
+from interlock.report.rule import Rule
+from interlock.report.rulepage import page
+
+ROOT = Path(__file__).resolve().parent.parent
+BEGIN, END = "<!-- rules: begin (docs/generate.py) -->", "<!-- rules: end -->"
+_VALIDATE = {
+    "ADP": "adapters",
+    "CFG": "model configuration",
+    "EMB": "embeddings",
+    "ENG": "engines",
+    "FIL": "files",
+    "GGUF": "GGUF files",
+    "GGU": "GGUF files",
+    "MEM": "memory",
+    "ONX": "graphs",
+    "STA": "state",
+    "TOK": "tokenizers",
+    "TPL": "chat templates",
+    "WTS": "weights",
+}
+
+
+def files() -> dict[Path, str]:
+    """Every generated file with its text."""
+    lint, validate = lint_rules(), validate_rules()
+    result = {
+        ROOT / "docs" / "interlock.schema.json": json.dumps(schema(), indent=2) + "\n",
+        ROOT / "docs" / "rules" / "README.md": index(lint, validate),
+    }
+    result |= {ROOT / rule.url: page(rule) for rule in (*lint, *validate)}
+    readme = ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    if BEGIN in text and END in text:
+        head, _, rest = text.partition(BEGIN)
+        result[readme] = f"{head}{BEGIN}\n\n{families(lint)}\n\n{END}{rest.partition(END)[2]}"
+    return result
+
+
+def index(lint: list[Rule], validate: list[Rule]) -> str:
+    """The page that lists all rules by family."""
+    parts = ["# Rules", "Generated from the rules themselves; `interlock explain ID` shows the same in a terminal."]
+    for command, rules, titles in (("lint", lint, FAMILIES), ("validate", validate, _VALIDATE)):
+        parts.append(f"## interlock {command}")
+        for family in dict.fromkeys(rule.family for rule in rules):
+            title = titles.get(family, "")
+            parts.append(f"### {family}{f': {title}' if title else ''}")
+            parts.append(table([rule for rule in rules if rule.family == family]))
+    return "\n\n".join(parts) + "\n"
+
+
+def table(rules: list[Rule]) -> str:
+    """One row a rule, linked to its page."""
+    lines = ["| rule | severity | fix | what |", "| --- | --- | --- | --- |"]
+    for rule in rules:
+        name = f"[{rule.id}]({rule.id}.md) {rule.name}"
+        pedantic = " (pedantic)" if rule.pedantic else ""
+        summary = rule.summary.replace("|", "\\|").replace("<", "&lt;")
+        lines.append(f"| {name} | {rule.severity}{pedantic} | {rule.fix} | {summary} |")
+    return "\n".join(lines)
+
+
+def families(lint: list[Rule]) -> str:
+    """README's table: a row a family with its rules and how many are fixable."""
+    lines = ["| family | rules | fixable |", "| --- | --- | --- |"]
+    for family in dict.fromkeys(rule.family for rule in lint):
+        rules = [rule for rule in lint if rule.family == family]
+        links = " ".join(f"[{rule.id}]({rule.url})" for rule in rules)
+        lines.append(f"| {FAMILIES.get(family, family)} | {links} | {sum(bool(rule.fix) for rule in rules)} |")
+    return "\n".join(lines)
+
+
+def stale(wanted: dict[Path, str]) -> list[Path]:
+    """Generated pages on disk that belong to no rule any more."""
+    return [path for path in sorted((ROOT / "docs" / "rules").glob("*.md")) if path not in wanted]
+
+
+def main(check: bool) -> int:
+    """Write or compare; returns the exit code."""
+    wanted = files()
+    changed = [path for path, text in wanted.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
+    gone = stale(wanted)
+    for path in (*changed, *gone):
+        sys.stderr.write(
+            f"{'stale' if check else 'removed' if path in gone else 'written'}: {path.relative_to(ROOT)}\n"
+        )
+    if check:
+        return int(bool(changed or gone))
+    for path in changed:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(wanted[path], encoding="utf-8")
+    for path in gone:
+        path.unlink()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(check="--check" in sys.argv[1:]))

@@ -1,0 +1,81 @@
+"""A rule's documentation as markdown: the page in docs/rules, `explain`, and the help that SARIF carries."""
+
+from __future__ import annotations
+
+from .rule import Rule
+
+_FIXES = {"safe": "`--fix`", "unsafe": "`--fix --unsafe-fixes`", "": "by hand"}
+
+
+def page(rule: Rule) -> str:
+    """The whole page."""
+    runs = "with `--pedantic`" if rule.pedantic else "by default"
+    parts = [
+        f"# {rule.id}: {rule.name}",
+        _sentence(rule.summary),
+        "\n".join(
+            [
+                "| severity | fix | runs | since |",
+                "| --- | --- | --- | --- |",
+                f"| {rule.severity} | {_FIXES[rule.fix]} | {runs} | {rule.since} |",
+            ]
+        ),
+        _section("What it looks for", _sentence(rule.what)),
+        _section("Why it bites", _sentence(rule.why)),
+        *examples(rule, "## "),
+        _section("What to do", _sentence(rule.hint)),
+        _section("Not reported", _items(rule.exemptions)),
+        _section("References", _items(tuple(f"<{url}>" if "://" in url else url for url in rule.references))),
+        _section("Accept it", _accepted(rule)),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def brief(rule: Rule) -> str:
+    """What SARIF viewers show beside a finding: what, why, next step, examples."""
+    parts = [
+        rule.what or rule.summary,
+        rule.why,
+        rule.hint and f"**Next step:** {rule.hint}",
+        *examples(rule, "**", "**"),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def examples(rule: Rule, before: str, after: str = "") -> list[str]:
+    """The bad and the good example as fenced code under a heading each."""
+    titled = (("Bad", rule.bad), ("Good", rule.good))
+    return [f"{before}{title}{after}\n\n{fenced(code, rule.example)}" for title, code in titled if code.strip()]
+
+
+def fenced(code: str, language: str) -> str:
+    """Code in a fence that it cannot close."""
+    ticks = "```"
+    while ticks in code:
+        ticks += "`"
+    return f"{ticks}{language}\n{code.strip(chr(10))}\n{ticks}"
+
+
+def _section(title: str, text: str) -> str:
+    return f"## {title}\n\n{text}" if text else ""
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    if not text:
+        return ""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", ":", "!", "?")) else ".")
+
+
+def _items(items: tuple[str, ...]) -> str:
+    return "\n".join(f"- {item}" for item in items)
+
+
+def _accepted(rule: Rule) -> str:
+    if rule.id.startswith("HU"):
+        comment = f"# interlock: ignore[{rule.id}] why this is right here"
+        return f"On the line or the line above, always with a reason:\n\n{fenced(comment, 'yaml')}"
+    accepted = (
+        f"contract:\n  accept:\n    - rule: {rule.id}\n      reason: why this is right here\n      until: 2027-01-31"
+    )
+    return f"In interlock.yaml, always with a reason, best with a last day:\n\n{fenced(accepted, 'yaml')}"
