@@ -1,0 +1,5 @@
+import mlflow.pyfunc
+from fastapi import FastAPI
+
+app = FastAPI()
+model = mlflow.pyfunc.load_model("models:/churn/latest")
