@@ -146,15 +146,15 @@ class OciLayout:
             kind = str(tree.get("artifactType") or "")
             entry = Descriptor(MANIFEST, digest, len(raw), {REF_NAME: tag}, kind).to_json()
         with self._changing(f"moving tag {tag}") as manifests:
-            for item in [item for item in manifests if _notes(item).get(REF_NAME) == tag]:
+            moved = [item for item in manifests if _notes(item).get(REF_NAME) == tag and item["digest"] != digest]
+            for item in moved:
                 manifests.remove(item)
                 if not any(other["digest"] == item["digest"] for other in manifests):
                     manifests.append({**item, "annotations": {k: v for k, v in _notes(item).items() if k != REF_NAME}})
-            if entry is not None:
-                plain = {k: v for k, v in entry.items() if k != "annotations"}
+            if entry is not None and not any(_notes(item).get(REF_NAME) == tag for item in manifests):
                 for item in [item for item in manifests if item["digest"] == digest and not _notes(item)]:
                     manifests.remove(item)
-                manifests.append({**plain, "annotations": entry["annotations"]})
+                manifests.append(entry)
         if self.tag(tag) != (digest or ""):
             raise BadInput(f"{self.name}:{tag}", "another writer moved the tag at the same time", hint="run it again")
 

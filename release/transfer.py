@@ -16,7 +16,7 @@ from .durable import explained, human_size
 from .evidence import carry
 from .ledger import has_ledger
 from .progress import watched
-from .reference import digest_in, open_model, open_store, parse
+from .reference import Reference, digest_in, open_model, open_store, parse
 from .store import Store, load
 from .tree import files_of
 
@@ -37,7 +37,7 @@ def publish_model(model: str, target: str, tags: Sequence[str], config: Config) 
         files = files_of(opened.path)
         store = open_store(reference, create=True)
         for name in names:
-            _check_tag(store, name, config)
+            _check_tag(store, reference, name, config)
         with watched("publishing", sum(file.size for file in files)) as progress:
             pushed = store.put(files, progress)
     manifest = pushed.manifest
@@ -64,9 +64,11 @@ def publish_model(model: str, target: str, tags: Sequence[str], config: Config) 
     )
 
 
-def _check_tag(store: Store, tag: str, config: Config) -> None:
-    state = store.state()
-    if tag in config.settings.stages or (state is not None and has_ledger(state, tag)):
+def _check_tag(store: Store, target: Reference, tag: str, config: Config) -> None:
+    """Raise BadInput when a tag is that of a stage, by the settings of this registry or by a ledger kept there."""
+    state, registry = store.state(), config.settings.registry
+    here = bool(registry) and str(parse(registry, config.root).at("")) == str(target.at(""))
+    if (here and tag in config.settings.stages) or (state is not None and has_ledger(state, tag)):
         hint = f"publish under a version tag, then: interlock promote REF --to {tag}"
         raise BadInput(f"{store.name}:{tag}", "this tag belongs to a stage and moves by promote only", hint=hint)
 
