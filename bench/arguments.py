@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from ..report.errors import BadInput
@@ -40,3 +42,26 @@ def lists(option: str, items: Sequence[str] | None, kind: Callable[[str], T]) ->
             raise BadInput(f"{option} {name}={text}", "not finite")
         found[name] = values
     return found
+
+
+def fields(items: Sequence[str] | None) -> dict[str, str]:
+    """`["X-Key: 1"]` -> `{"X-Key": "1"}`. Raises BadInput on one without a name."""
+    found: dict[str, str] = {}
+    for item in items or ():
+        name, colon, value = item.partition(":")
+        if not colon or not name or not all(c.isalnum() or c in "!#$%&'*+-.^_`|~" for c in name):
+            raise BadInput(f"--header {item}", "not of the form NAME: VALUE")
+        found[name] = value.strip()
+    return found
+
+
+def body(data: str) -> bytes:
+    """The bytes of `--data`: the text, or with a leading @ the file's content (`@-`: stdin).
+
+    Raises OSError when the file cannot be read.
+    """
+    if not data.startswith("@"):
+        return data.encode()
+    if data == "@-":
+        return sys.stdin.buffer.read()
+    return Path(data[1:]).read_bytes()

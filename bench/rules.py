@@ -115,6 +115,13 @@ UNSEEN = _rule(
     "a swap that changed nothing loses nothing: the drill would praise a reload that did not happen",
     "send an input on which the versions differ and point --fingerprint at the part of the answer that shows it",
 )  # fmt: skip
+UNWELL = _rule(
+    "DRL-UNWELL", "unwell-before", Severity.WARNING,
+    "requests failed before anything was swapped",
+    "failures in the phase before the swap command",
+    "losses of the swap cannot be told from those of an unhealthy server",
+    "repair the server or lower --rate, then drill again",
+)  # fmt: skip
 LYING = _rule(
     "DRL-LABEL", "lying-label", Severity.ERROR,
     "answers of the new version carry the old version's label",
@@ -132,7 +139,7 @@ CLIENT = _rule(
 
 RULES = (
     REGRESSION, INCONCLUSIVE, MACHINE, PLACEMENT, PARTIAL, FALLBACK, GUESSED, NONFINITE,
-    LOST, STALE, FROZEN, SPIKE, SWAP, UNSEEN, LYING, CLIENT,
+    LOST, STALE, FROZEN, SPIKE, SWAP, UNSEEN, UNWELL, LYING, CLIENT,
 )  # fmt: skip
 
 

@@ -68,3 +68,66 @@ def benchmark(
     shown = names or (model, against or "")
     called = {room.NEW: shown[0]} if old is None else {room.NEW: shown[0], room.OLD: shown[1]}
     return report(outcome, how, called)
+
+
+def drill(
+    url: str,
+    swap: str,
+    *,
+    rate: float = 50.0,
+    arrivals: str = "poisson",
+    connections: int = 16,
+    before: float = 10.0,
+    after: float = 5.0,
+    timeout: float = 10.0,
+    swap_timeout: float = 300.0,
+    method: str = "",
+    headers: Mapping[str, str] | None = None,
+    body: bytes = b"",
+    ca: str = "",
+    fingerprint: str = "body",
+    label: str = "",
+    expect: str = "",
+    max_failed: int = 0,
+    max_stale: int = 0,
+    max_frozen: int = 0,
+    max_spike: float = 0.0,
+    stall_ms: float = 0.0,
+    seed: int = 0,
+    progress: Progress = lambda _: None,
+) -> Report:
+    """Load a live server at `rate` requests per second, run the shell command `swap` midway, count what users lost.
+
+    `before` and `after` are seconds of load around the command. `fingerprint` (JSON pointer, `header:NAME` or `body`)
+    shows which version answered, `label` what the answer calls itself, `expect` the new fingerprint. The `max_*` are
+    what the gate allows; `stall_ms` 0 means ten times the P99 before. Raises BadInput on options or a server that
+    cannot be used, NeedsAccess when it cannot be reached.
+    """
+    from . import drill as room
+    from .drilled import Limits, report
+    from .losses import work_out
+
+    ranges: tuple[tuple[str, float, float, float], ...] = (
+        ("--rate", rate, 0.1, 20000), ("--connections", connections, 1, 1000), ("--before", before, 1, 3600),
+        ("--after", after, 0.5, 3600), ("--timeout", timeout, 0.1, 3600), ("--swap-timeout", swap_timeout, 0.1, 86400),
+        ("--max-failed", max_failed, 0, 1e9), ("--max-stale", max_stale, 0, 1e9), ("--max-frozen", max_frozen, 0, 1e9),
+        ("--max-spike", max_spike, 0, 1e9), ("--stall-ms", stall_ms, 0, 3.6e6),
+    )  # fmt: skip
+    for option, value, least, most in ranges:
+        if not least <= value <= most:
+            raise BadInput(f"{option} {value:g}", f"must be from {least:g} to {most:g}")
+    if arrivals not in ("poisson", "constant"):
+        raise BadInput(f"--arrivals {arrivals}", "unknown", hint="use poisson or constant")
+    for name, value in (headers or {}).items():
+        if any(character in name + value for character in "\r\n\0") or not (name + value).isascii():
+            raise BadInput(f"--header {name!r}", "must be one line of ASCII")
+    if not swap.strip():
+        raise BadInput("--swap", "is empty", hint="give the command that swaps the model")
+    how = room.Settings(
+        rate=rate, arrivals=arrivals, connections=connections, before=before, after=after, timeout=timeout,
+        swap_timeout=swap_timeout, fingerprint=fingerprint, label=label, seed=seed, method=method,
+        headers=headers or {}, body=body, ca=ca,
+    )  # fmt: skip
+    recording = room.run(url, swap, how, progress)
+    losses = work_out(recording, stall_ms=stall_ms, expect=expect)
+    return report(url, recording, losses, Limits(max_failed, max_stale, max_frozen, max_spike), how)

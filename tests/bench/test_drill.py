@@ -1,0 +1,189 @@
+"""Drills against a real server whose swaps misbehave in known ways: each loss is found, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from interlock.bench import rules
+from interlock.bench.run import drill
+from interlock.report import formats
+from interlock.report.errors import BadInput, NeedsAccess
+from interlock.report.report import Report
+
+SERVER = Path(__file__).with_name("swap_server.py")
+QUICK = {"rate": 120.0, "before": 1.2, "after": 0.8, "connections": 8}
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """The address of a fresh server."""
+    with subprocess.Popen(
+        [sys.executable, str(SERVER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        assert process.stdin
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+        process.stdin.close()
+        process.wait(5)
+
+
+def command(server: str, mode: str) -> str:
+    return f"'{sys.executable}' '{SERVER}' {server}/swap/{mode}"
+
+
+def run(server: str, mode: str, path: str = "/predict", **options: object) -> Report:
+    given = {"body": b'{"x": 1}', "fingerprint": "/weights", **QUICK, **options}
+    # A freeze has to last longer than the noise of a busy machine; those planted last 600 ms.
+    return drill(server + path, command(server, mode), stall_ms=400, **given)
+
+
+def ids(report: Report) -> set[str]:
+    return {finding.rule for finding in report.findings}
+
+
+@pytest.mark.parametrize("path", ["/predict", "/chunked", "/close"])
+def test_a_clean_swap_passes(server: str, path: str) -> None:
+    found = run(server, "clean", path)
+    assert ids(found) == set()
+    assert found.exit_code == 0
+    assert found.facts["swap"]["old"] == "1"
+    assert found.facts["swap"]["new"] == "2"
+    assert found.facts["lost"] == 0
+    assert 100 < found.facts["load"]["requests"] < 600
+    assert 0 < found.facts["swap"]["first_new_after_start_ms"] < 2000
+    for name in formats.NAMES:
+        formats.render(name, found)
+    assert "swap command" in formats.render("human", found)
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind"),
+    [("gap", "status 503"), ("reset", "reset"), ("short", "short"), ("hang", "timeout")],
+)
+def test_lost_requests_are_counted_by_kind(server: str, mode: str, kind: str) -> None:
+    found = run(server, mode, timeout=1.0)
+    assert rules.LOST.id in ids(found)
+    assert ids(found) <= {rules.LOST.id, rules.FROZEN.id}
+    assert found.exit_code == 1
+    # A reset that meets a request before it is read can also show as a closed connection.
+    assert sum(n for k, n in found.facts["errors"].items() if k in {kind, "closed"}) == found.facts["lost"] > 0
+    assert kind in found.facts["errors"]
+
+
+def test_a_freeze_of_some_connections_is_found_where_it_is(server: str) -> None:
+    found = run(server, "freeze-one")
+    assert ids(found) == {rules.FROZEN.id}
+    # Connection 0 of the server was the reachability check and 1 the canary: every fourth one froze.
+    assert 1 <= len(found.facts["frozen_connections"]) <= 2
+    assert 0.4 < found.facts["stalled_seconds"] < 1.5
+    assert "stood still" in found.findings[0].message
+
+
+def test_a_freeze_of_all_is_charged_to_every_request_that_was_due(server: str) -> None:
+    found = run(server, "freeze-all", connections=2)
+    assert ids(found) == {rules.FROZEN.id}
+    # 120/s were due for 0.6 s; those of the first 0.2 s waited longer than the limit, far more than 2 connections.
+    assert found.facts["frozen"] > 10
+
+
+def test_stale_answers(server: str) -> None:
+    found = run(server, "stale")
+    assert rules.STALE.id in ids(found)
+    assert found.facts["stale"] > 5
+    assert run(server, "stale", max_stale=10000).exit_code == 0
+
+
+def test_a_lying_label(server: str) -> None:
+    found = run(server, "lying", label="/label")
+    assert ids(found) == {rules.LYING.id}
+    assert found.facts["lying_labels"] > 10
+
+
+def test_a_swap_that_changes_nothing_is_no_pass(server: str) -> None:
+    found = run(server, "noop")
+    assert ids(found) == {rules.UNSEEN.id}
+    assert found.exit_code == 1
+
+
+def test_the_expected_version(server: str) -> None:
+    assert run(server, "clean", expect="2").exit_code == 0
+    found = run(server, "clean", expect="2")
+    assert ids(found) == {rules.UNSEEN.id}
+    assert "is 3, not 2" in found.findings[0].message
+
+
+def test_header_and_body_fingerprints(server: str) -> None:
+    assert run(server, "clean", fingerprint="header:x-version").facts["swap"]["new"] == "2"
+    assert run(server, "clean", fingerprint="body").facts["swap"]["new"].startswith("sha256:")
+
+
+def test_a_failing_or_endless_swap_command(server: str) -> None:
+    found = drill(server + "/predict", "echo no disk; exit 7", fingerprint="/weights", **QUICK)
+    assert ids(found) == {rules.SWAP.id}
+    assert "ended with 7: no disk" in found.findings[0].message
+    assert "no disk" in formats.render("human", found)
+    found = drill(server + "/predict", "sleep 60", swap_timeout=0.3, fingerprint="/weights", **QUICK)
+    assert "was killed after 0.3 s" in found.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "words"),
+    [("/absent", BadInput, "answers 404: no such model"), ("/secret", NeedsAccess, "answers 401")],
+)
+def test_a_server_that_fails_before_the_swap(server: str, path: str, error: type, words: str) -> None:
+    with pytest.raises(error, match=words):
+        run(server, "clean", path)
+
+
+def test_headers_are_sent(server: str) -> None:
+    assert run(server, "clean", "/secret", headers={"Authorization": "Bearer x"}).exit_code == 0
+
+
+def test_nobody_listens() -> None:
+    with pytest.raises(NeedsAccess, match="cannot connect"):
+        drill("http://127.0.0.1:9", "true")
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "what"),
+    [
+        ("ftp://127.0.0.1/", {}, "not an http"),
+        ("127.0.0.1:80", {}, "not an http"),
+        ("http://127.0.0.1:99999/", {}, "not a URL"),
+        ("http://u:p@127.0.0.1/", {}, "credentials"),
+        ("http://127.0.0.1/a b", {}, "percent-encoded"),
+        ("http://127.0.0.1/", {"rate": 0.0}, "--rate"),
+        ("http://127.0.0.1/", {"arrivals": "bursty"}, "--arrivals"),
+        ("http://127.0.0.1/", {"headers": {"a": "b\r\nc: d"}}, "--header"),
+        ("http://127.0.0.1/", {"method": "GET /x"}, "--method"),
+        ("http://127.0.0.1/", {"fingerprint": "version"}, "--fingerprint"),
+        ("http://127.0.0.1/", {"swap": " "}, "--swap"),
+    ],
+)
+def test_bad_input(url: str, options: dict, what: str) -> None:
+    with pytest.raises(BadInput, match=what):
+        drill(url, **{"swap": "true", **options})
+
+
+def test_command_line(server: str, tmp_path: Path) -> None:
+    request = tmp_path / "request.json"
+    request.write_text('{"x": 1}')
+    done = subprocess.run(
+        [sys.executable, "-m", "interlock", "drill", f"{server}/predict", "--data", f"@{request}",
+         "--swap", command(server, "clean"), "--fingerprint", "/weights", "--before", "1", "--after", "0.5",
+         "--stall-ms", "400", "--output-format", "json"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert json.loads(done.stdout)["facts"]["swap"]["new"] == "2"
+    done = subprocess.run(
+        [sys.executable, "-m", "interlock", "drill", server, "--data", f"@{tmp_path}/no", "--swap", "true"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "no such file" in done.stderr
