@@ -46,13 +46,15 @@ def loads(data: bytes, what: object, *, limit: int = 0) -> Value:
         raise UnreadableModel(what, f"{name} is not JSON{_place(text, text.find(name))}")
 
     try:
-        value: Any = json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
+        # In large files, which are vocabularies, the readers check the few numbers themselves.
+        finite = _finite if len(data) < _LARGE else None
+        value: Any = json.loads(text, object_pairs_hook=pairs, parse_constant=constant, parse_float=finite)
     except json.JSONDecodeError as error:
         reason = f"invalid JSON at line {error.lineno} column {error.colno}: {error.msg.lower()}"
         raise UnreadableModel(what, reason, hint="is the file complete?") from None
     except RecursionError:
         raise UnreadableModel(what, f"JSON nested deeper than {MAX_DEPTH} levels") from None
-    except ValueError as error:  # an integer of thousands of digits
+    except ValueError as error:  # an integer of thousands of digits, a float beyond all bounds
         raise UnreadableModel(what, f"invalid JSON: {str(error).split(';', maxsplit=1)[0].lower()}") from None
     if _SURROGATE.search(data):
         _whole_characters(value, what)
@@ -103,6 +105,13 @@ def describe(value: Value) -> str:
         if isinstance(value, kind):
             return _NAMES[kind]
     return "a number"
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value - value != 0:
+        raise ValueError(f"{text[:20]} is too large a number")
+    return value
 
 
 def _duplicate(items: list[tuple[str, Any]], text: str, what: object) -> NoReturn:

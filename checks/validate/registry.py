@@ -10,7 +10,8 @@ from .rulebase import Rule, RuleModule
 
 
 class Family(NamedTuple):
-    """A folder of rules, the modules in it, and the kinds of file (`models.tree`) that call for it; none: always."""
+    """A folder of rules, the modules in it, and the kinds of file (`models.tree`), or of option, that call
+    for it; none: always."""
 
     folder: str
     modules: tuple[str, ...]
@@ -37,30 +38,38 @@ FAMILIES: tuple[Family, ...] = (
         frozenset({"safetensors", "index"}),
     ),
     Family("gguf", ("ggf_pre", "ggf_arch", "ggf_ctx", "ggf_tensor", "ggf_split"), frozenset({"gguf"})),
+    Family(
+        "adapter",
+        ("lra_base", "lra_target", "lra_rank", "lra_modules", "lra_vocab", "lra_scale", "lra_orphan"),
+        frozenset({"adapter"}),
+    ),
+    Family(
+        "engine",
+        ("trt_ver", "trt_sm", "trt_io", "trt_profile", "trt_plugin", "trt_refit", "trt_tp"),
+        frozenset({"engine"}),
+    ),
     Family("serving", ("emb_space",), frozenset({"onnx", "safetensors", "pooling"})),
     Family("serving", ("sta_kv",), frozenset({"safetensors"})),
+    Family("serving", ("tri_cfg", "sta_seq"), frozenset({"triton"})),
+    Family("serving", ("spc_vocab",), frozenset({"draft"})),
+    Family("memory", ("mem_fit",), frozenset({"gpu-memory"})),
     Family(
         "tokenizer",
         (
-            "tok_id",
-            "tok_del",
-            "tok_add",
-            "tok_reserved",
-            "tok_merge",
-            "tok_flag",
-            "tok_added",
-            "tok_norm",
-            "tok_pre",
-            "tok_dec",
-            "tok_post",
-            "tok_eos",
-            "tok_bos",
-            "tok_padtok",
-            "tok_unk",
+            *("tok_id", "tok_del", "tok_add", "tok_reserved", "tok_merge", "tok_flag", "tok_added", "tok_norm"),
+            *("tok_pre", "tok_dec", "tok_post", "tok_eos", "tok_bos", "tok_padtok", "tok_unk"),
         ),
         frozenset({"tokenizer", "tokenizer-config", "gguf"}),
     ),
-    Family("config", ("cfg_arch", "cfg_geom"), frozenset({"config"})),
+    Family(
+        "config",
+        (
+            *("cfg_arch", "cfg_geom", "cfg_ctx", "cfg_rope", "cfg_quant", "cfg_code", "cfg_label"),
+            "cfg_vocab",
+        ),
+        frozenset({"config"}),
+    ),
+    Family("generation", ("gen_sample", "gen_len"), frozenset({"generation-config"})),
 )
 
 

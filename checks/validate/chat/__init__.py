@@ -1,0 +1,1 @@
+"""Rules on chat templates, judged by what they render."""

@@ -1,0 +1,85 @@
+"""CFG-LABEL: classes with other names, order or number than before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ....models.errors import UnreadableModel
+from ....report.finding import Severity
+from ..files.labels import difference
+from ..rulebase import Context, Finding, Rule
+from ..side import Side
+
+RULE = Rule(
+    id="CFG-LABEL",
+    name="labels-changed",
+    family="CFG",
+    severity=Severity.ERROR,
+    summary="class indices have other names, or there is another number of them",
+    what="id2label in order of index against the old one, label2id, num_labels and the rows of the classifier's head; "
+    "thresholds that the configuration carries.",
+    why="the model answers with an index; clients that hold the old names report another class",
+    hint="append new classes at the end and ship the clients first",
+    bad='{"id2label": {"0": "POSITIVE", "1": "NEGATIVE"}}   (was the other way round)',
+    good='{"id2label": {"0": "NEGATIVE", "1": "POSITIVE"}}',
+    example="json",
+    exemptions=("the placeholder names LABEL_0, LABEL_1 where nothing else is written",),
+    reads=("config", "safetensors"),
+)
+
+HEADS = ("classifier.weight", "score.weight", "classifier.out_proj.weight", "classification_head.weight")
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """NEW in itself, then against OLD."""
+    new = labels(ctx.new)
+    if new is not None:
+        yield from _alone(ctx, new)
+    if ctx.old is None or ctx.old.config is None or ctx.new.config is None:
+        return
+    old = labels(ctx.old)
+    if old is not None and new is not None:
+        changed = difference(old, new)
+        if changed:
+            yield ctx.finding(RULE, "breaks", changed, path="config.json", pointer="/id2label")
+    elif old is not None:
+        yield ctx.finding(RULE, "breaks", "id2label is gone", path="config.json", pointer="/id2label")
+    for key in sorted(ctx.old.config.keys() & ctx.new.config.keys()):
+        before, after = ctx.old.config[key], ctx.new.config[key]
+        if "threshold" in key and before != after:
+            yield ctx.finding(
+                RULE, "restart", f"{key} differs", path="config.json", pointer=f"/{key}", old=before, new=after
+            )
+
+
+def labels(side: Side) -> list[str] | None:
+    """id2label in order of index, None where there is none. Raises UnreadableModel for an index that is no number."""
+    table: Any = (side.config or {}).get("id2label")
+    if not isinstance(table, dict) or not table:
+        return None
+    entries: dict[str, Any] = table  # pyright: ignore[reportUnknownVariableType]
+    if not all(key.isdecimal() for key in entries):
+        wrong = next(key for key in entries if not key.isdecimal())
+        raise UnreadableModel(side.tree.root / "config.json", f"id2label has the index {wrong[:20]!r}")
+    return [str(entries[key]) for key in sorted(entries, key=int)]
+
+
+def _alone(ctx: Context, names: list[str]) -> Iterator[Finding]:
+    config: dict[str, Any] = ctx.new.config or {}
+    known = ctx.old is not None and labels(ctx.old) == names
+    level = "hot" if known else "breaks"
+    back: Any = config.get("label2id")
+    if isinstance(back, dict) and len(set(names)) == len(names):
+        wrong = [name for number, name in enumerate(names) if name in back and back[name] != number]
+        if wrong:
+            message = f"label2id and id2label disagree on {', '.join(wrong[:3])}"
+            yield ctx.finding(RULE, level, message, path="config.json", pointer="/label2id")
+    table = ctx.new.weights
+    head = next((name for name in HEADS if table is not None and name in table.tensors), None)
+    if table is None or head is None:
+        return
+    rows = table.tensors[head].shape[0] if table.tensors[head].shape else 0
+    if rows != len(names):
+        message = f"{len(names)} labels, but the head has {rows} outputs"
+        yield ctx.finding(RULE, level, message, path="config.json", pointer="/id2label", tensor=head)

@@ -1,0 +1,98 @@
+"""CFG-ROPE: other rotary positions than before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ....models.hf_config import text_config
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Rule
+from .runtime import needs, too_old
+
+RULE = Rule(
+    id="CFG-ROPE",
+    name="rope-changed",
+    family="CFG",
+    severity=Severity.WARNING,
+    summary="rotary position parameters changed, or are written in a form that older servers refuse",
+    what="rope_theta and rope_scaling (or rope_parameters): the form they are written in, the kind of scaling, and the "
+    "values.",
+    why="cached keys were rotated by the old angles; and a kind of scaling that the server does not know stops it from "
+    "loading",
+    hint="drop the KV cache at the swap, and declare the serving versions under contract.runtimes",
+    bad='{"rope_scaling": {"rope_type": "llama3", "factor": 8.0, …}}   (was null)',
+    good='{"rope_scaling": null}',
+    example="json",
+    references=("vllm-project/vllm#6692", "meta-llama/llama3#299"),
+    reads=("config",),
+)
+
+# The first releases that read a kind of scaling or a form of writing.
+_FLOORS: Mapping[str, Mapping[str, str]] = {
+    "llama3": {"transformers": "4.43", "vllm": "0.5.3"},
+    "longrope": {"transformers": "4.43", "vllm": "0.5.5"},
+    "rope_type": {"transformers": "4.43", "vllm": "0.5.5"},
+    "rope_parameters": {"transformers": "5.0"},
+}
+_FORMS = ("rope_type", "rope_parameters")
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """What NEW needs and OLD does not; then plain differences of values."""
+    if ctx.old is None or ctx.old.config is None or ctx.new.config is None:
+        return
+    old, new = _rope(ctx.old.config), _rope(ctx.new.config)
+    if old == new:
+        return
+    fresh = [name for name in _schema(new) if name not in _schema(old)]
+    blocked = False
+    for name in fresh:
+        floors = _FLOORS.get(name, {})
+        state = too_old(ctx, floors)
+        if state == "":
+            continue
+        blocked = True
+        word = f"the form {name}" if name in _FORMS else f"the scaling {name}"
+        need = f"; it needs {needs(floors)}" if floors else ""
+        yield ctx.finding(
+            RULE,
+            "restart",
+            f"rope uses {word}, which the old model did not{need}" + (f", declared is {state}" if state else ""),
+            path="config.json",
+            pointer=_pointer(new),
+            plan=("flush-kv",),
+        )
+    values = {key: (old["values"].get(key), new["values"].get(key)) for key in old["values"].keys() | new["values"]}
+    changed = {key: pair for key, pair in sorted(values.items()) if pair[0] != pair[1]}
+    if changed and not blocked:
+        shown = ", ".join(f"{key} {before} → {after}" for key, (before, after) in changed.items())
+        yield ctx.finding(
+            RULE, "hot", f"rope values changed: {shown}", path="config.json", pointer=_pointer(new), plan=("flush-kv",)
+        )
+
+
+def _rope(config: dict[str, Any]) -> dict[str, Any]:
+    """The form, kind and values of rotary positions, however they are written."""
+    flat = text_config(config)
+    form = "rope_parameters" if isinstance(flat.get("rope_parameters"), dict) else ""
+    scaling: dict[str, Any] = dict(flat.get("rope_parameters") or {}) if form else {}
+    if not form and isinstance(flat.get("rope_scaling"), dict):
+        scaling = dict(flat["rope_scaling"])
+        form = "rope_type" if "rope_type" in scaling else ""
+    kind = scaling.pop("rope_type", None) or scaling.pop("type", None) or "default"
+    scaling.pop("type", None)
+    theta = scaling.pop("rope_theta", flat.get("rope_theta", flat.get("rotary_emb_base")))
+    values = {"kind": kind, "theta": theta, **scaling}
+    for key in ("partial_rotary_factor", "rotary_pct", "rope_local_base_freq"):
+        if flat.get(key) is not None:
+            values.setdefault(key, flat[key])
+    return {"form": form, "kind": kind, "values": values}
+
+
+def _schema(rope: dict[str, Any]) -> list[str]:
+    return [name for name in (rope["kind"] if rope["kind"] != "default" else "", rope["form"]) if name]
+
+
+def _pointer(rope: dict[str, Any]) -> str:
+    return "/rope_parameters" if rope["form"] == "rope_parameters" else "/rope_scaling"

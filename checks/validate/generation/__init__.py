@@ -1,0 +1,1 @@
+"""Rules on generation_config.json and the set of tokens that end an answer."""

@@ -1,0 +1,49 @@
+"""GEN-LEN: answers are cut at another length than before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Rule
+
+RULE = Rule(
+    id="GEN-LEN",
+    name="default-length-changed",
+    family="GEN",
+    severity=Severity.ERROR,
+    summary="answers without a length of their own are cut earlier",
+    what="max_length and max_new_tokens of generation_config.json.",
+    why="clients that send no limit get shorter answers, cut in the middle",
+    hint="keep the limit, or ask clients to send max_tokens",
+    bad='{"max_new_tokens": 256}   (was 2048)',
+    good='{"max_new_tokens": 2048}',
+    example="json",
+    reads=("generation-config",),
+)
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """Compare each limit; none is endless."""
+    if ctx.old is None:
+        return
+    old, new = ctx.old.generation_config or {}, ctx.new.generation_config or {}
+    for key in ("max_new_tokens", "max_length"):
+        before, after = _limit(old.get(key)), _limit(new.get(key))
+        if before == after:
+            continue
+        shrinks = after < before
+        yield ctx.finding(
+            RULE,
+            "breaks" if shrinks else "hot",
+            f"{key} {'shrinks' if shrinks else 'grows'}",
+            path="generation_config.json",
+            pointer=f"/{key}",
+            old=old.get(key),
+            new=new.get(key),
+        )
+
+
+def _limit(value: Any) -> float:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else float("inf")
