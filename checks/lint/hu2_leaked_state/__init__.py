@@ -2,4 +2,5 @@
 
 RULES = {
     "HU202": ("hu202_shared_writable_store", ("pod",)),
+    "HU206": ("hu206_unlocked_rebind", ("python",)),
 }
