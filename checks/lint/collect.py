@@ -43,11 +43,12 @@ class Inputs:
     subjects: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
     unread: list[tuple[str, Unreadable]] = field(default_factory=list[tuple[str, Unreadable]])
     notices: list[tuple[str, Unreadable]] = field(default_factory=list[tuple[str, Unreadable]])
+    others: int = 0
 
     @property
     def count(self) -> int:
-        """How many things were recognised."""
-        return len(self.resources) + sum(map(len, self.subjects.values()))
+        """How many things were recognised: objects, and subjects that are no part of one."""
+        return len(self.resources) + self.others
 
 
 def discover(paths: Iterable[str], exclude: Iterable[str] = ()) -> Iterator[tuple[str, bool]]:
@@ -125,8 +126,9 @@ def _read(path: str, named: bool, inputs: Inputs, options: table.Options) -> Non
         inputs.subjects[what].extend(import_module(f".sources.{source}", __package__).from_file(file))
     if is_yaml:
         _read_yaml(file, inputs, rendered=False, of_interest=named)
-    elif sum(map(len, inputs.subjects.values())) > known:
+    elif (found := sum(map(len, inputs.subjects.values())) - known) > 0:
         inputs.files.append(file)
+        inputs.others += found
         inputs.unread.extend((path, notice) for notice in file.notices)
 
 
@@ -173,5 +175,7 @@ def _read_yaml(file: TextFile, inputs: Inputs, *, rendered: bool, of_interest: b
         for what, modules in table.IN_YAML.items():
             for module in modules:
                 source = import_module(f".sources.{module}", __package__)
-                inputs.subjects[what].extend(source.from_document(document, found))
+                subjects = list(source.from_document(document, found))
+                inputs.subjects[what].extend(subjects)
+                inputs.others += 0 if found else len(subjects)
     inputs.unread.extend((file.path, notice) for notice in file.notices)

@@ -20,7 +20,7 @@ def analyse(
 ) -> tuple[list[Finding], list[Rule], Index]:
     """All findings in no particular order, the rules that ran, and the index they used."""
     index = Index(inputs.resources, inputs.subjects)
-    context = Context(index, settings, severities)
+    context = Context(index, settings, severities, selection.pedantic)
     findings: list[Finding] = []
     ran: dict[str, Rule] = {}
     for kind in KINDS:

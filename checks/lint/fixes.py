@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+from typing import Any
+
 from ...report.finding import Edit
 from .sources.kubernetes import Resource
 from .sources.yamlnodes import Map, Seq
@@ -39,6 +43,31 @@ def add_entry(resource: Resource, holder: Map, after: str, lines: list[str]) -> 
     text = resource.document.file.lines[last - 1]
     addition = "".join(f"\n{indent}{line}" for line in lines)
     return Edit(last, len(text) + 1, last, len(text) + 1, addition)
+
+
+def block(value: Any, indent: int = 0) -> list[str]:
+    """A plain value as YAML block lines; texts are quoted where they could be read as anything else."""
+    pad = " " * indent
+    if isinstance(value, Map):
+        lines: list[str] = []
+        for key, item in value.items():
+            if isinstance(item, Map | Seq) and item:
+                lines += [f"{pad}{key}:", *block(item, indent + 2)]
+            else:
+                lines.append(f"{pad}{key}: {_inline(item)}")
+        return lines
+    if isinstance(value, Seq):
+        return [f"{pad}- {_inline(item)}" for item in value]
+    return [pad + _inline(value)]
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, str) and re.fullmatch(r"[A-Za-z/][\w./-]*", value) and value.lower() not in _WORDS:
+        return value
+    return json.dumps(value)
+
+
+_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 
 
 def _last_line(resource: Resource, value: object, end: int) -> int:

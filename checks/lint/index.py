@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from .kustomization import Kustomizations
@@ -99,6 +100,10 @@ class Index:
                     for hit in self.selected(selector_of(service), service):
                         self._services_of[hit].append(service)
         return self._services_of.get(pod, [])
+
+    def served_by(self, service: Resource) -> list[Pod]:
+        """The pods with a model server that a Service or InferencePool selects."""
+        return [pod for pod in self.selected(selector_of(service), service) if self.servers(pod)]
 
     def target(self, pod: Pod, port: Any) -> Container | None:
         """The container of a pod that a port name or number reaches."""
@@ -216,6 +221,13 @@ class Index:
     def image(self, container: Container) -> Image:
         """A container's image after the `images:` transformers of the kustomizations that include its file."""
         return self.kustomizations.image(container)
+
+    # model repositories
+
+    def versions(self, folder: str) -> list[int]:
+        """The version directories of a Triton model on disk, ascending."""
+        base = Path(folder)
+        return sorted(int(p.name) for p in base.iterdir() if p.name.isdigit() and p.is_dir()) if base.is_dir() else []
 
     # KServe
 

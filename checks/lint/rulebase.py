@@ -83,6 +83,7 @@ class Context:
     index: Index
     settings: Lint = field(default_factory=Lint)
     severities: dict[str, Severity] = field(default_factory=dict[str, Severity])
+    pedantic: bool = False
 
     def requires(self, policy: str) -> bool:
         """Whether the project asks for a policy (`canary`, `verify`) under `lint.require`."""

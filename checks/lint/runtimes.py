@@ -15,7 +15,8 @@ from dataclasses import dataclass
 class Runtime:
     """One serving runtime.
 
-    `image` searches the image repository (registry and tag removed, lower case). `programs` are base names of the
+    `image` searches the image repository (registry and tag removed, lower case); a custom image is known by its
+    `signature`, the ports it declares together with a probe path. `programs` are base names of the
     started program, `modules` what follows `python -m`, `verbs` the subcommands that serve where a program has
     several. `ready_path` is the one right readiness endpoint, empty where there is none or it needs the model's name.
     `binds_first`: the port opens before the model is loaded. `drains`: SIGTERM waits for requests in flight by
@@ -26,6 +27,7 @@ class Runtime:
     id: str
     name: str
     image: str = r"(?!)"
+    signature: tuple[frozenset[int], str] | None = None
     programs: frozenset[str] = frozenset()
     modules: tuple[str, ...] = ()
     verbs: frozenset[str] = frozenset()
@@ -141,6 +143,7 @@ RUNTIMES = (
         id="triton",
         name="Triton",
         image=r"(^|[/-])triton-?(inference-?)?server$|(^|/)kserve-tritonserver$",
+        signature=(frozenset({8000, 8001, 8002}), r"^/v2/"),
         programs=frozenset({"tritonserver"}),
         ports=(8000, 8001),
         proves_ready=_V2_READY,
@@ -159,6 +162,7 @@ RUNTIMES = (
         id="torchserve",
         name="TorchServe",
         image=r"(^|[/-])torchserve(-kfs)?(-nightly)?(-\w+)?$",
+        signature=(frozenset({8080, 8081}), r"^/(ping|models/)"),
         programs=frozenset({"torchserve"}),
         modules=("ts.model_server",),
         ports=(8080,),
@@ -362,6 +366,15 @@ def by_image(repository: str, tag: str = "") -> Runtime | None:
         return None
     for pattern, runtime in _IMAGES:
         if pattern.search(repository):
+            return runtime
+    return None
+
+
+def by_signature(ports: set[int], paths: list[str]) -> Runtime | None:
+    """The runtime behind a custom image that declares a runtime's ports and probes one of its paths."""
+    for runtime in RUNTIMES:
+        declared, path = runtime.signature or (frozenset({0}), "")
+        if declared <= ports and any(re.search(path, probed) for probed in paths):
             return runtime
     return None
 

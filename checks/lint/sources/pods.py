@@ -152,9 +152,11 @@ class Container:
             if found is not None:
                 return found
         found = runtimes.by_image(self.image.repository, self.image.tag) if self.image.text else None
-        if found is None or not self._starts_something_else():
-            return found
-        return None
+        if found is None and len(self.ports) > 1:
+            probes = [self.probe(kind) for kind in ("readiness", "liveness", "startup")]
+            paths = [text(dig(probe, "httpGet", "path")) for probe in probes if probe]
+            found = runtimes.by_signature({number for _, number in self.ports}, paths)
+        return None if found and self._starts_something_else() else found
 
     def _starts_something_else(self) -> bool:
         """Whether an explicit command replaces the image's server with a program known not to serve."""
