@@ -33,6 +33,18 @@ def main(argv: Sequence[str] | None = None) -> None:
 
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(exits.BAD_INPUT)
+    except Exception as error:  # noqa: BLE001 - the last line of defence: a crash must not look like exit 1, "no"
+        _crashed(error)
+
+
+def _crashed(error: Exception) -> None:
+    """Report a bug of ours with its traceback, as could-not-run: nothing was decided."""
+    import traceback
+
+    sys.stderr.write("".join(traceback.format_exception(error)))
+    sys.stderr.write("error: interlock crashed, so nothing was decided\n")
+    sys.stderr.write("hint: please report the lines above together with the command and `interlock doctor`\n")
+    sys.exit(exits.BAD_INPUT)
 
 
 def _unknown(name: str) -> None:
