@@ -37,7 +37,7 @@ class Loading:
 
     @cached_property
     def _direct(self) -> list[tuple[str, ast.Call]]:
-        """The calls that are made where they stand, those handed to a background call (`create_task(load())`) left out."""
+        """The calls made where they stand; those handed to a background call (`create_task(load())`) are left out."""
         background = [call for name, call in self.file.calls if _BACKGROUND.search(name)]
         handed = {id(argument) for call in background for argument in _arguments(call)}
         return [(name, call) for name, call in self.file.calls if id(call) not in handed]
