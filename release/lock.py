@@ -58,6 +58,22 @@ def exclusive(path: Path, what: str, *, doing: str, wait: float = 0.0) -> Genera
         os.close(descriptor)
 
 
+def held_by(path: Path) -> str:
+    """Who holds a lock file now, empty when nobody does. Needs read access only."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return ""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _holder(descriptor)
+    else:
+        return ""
+    finally:
+        os.close(descriptor)
+
+
 def _acquire(descriptor: int, what: str, wait: float) -> None:
     deadline = time.monotonic() + wait
     while True:

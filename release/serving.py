@@ -49,10 +49,11 @@ class Serving:
         Directory(self.root).check(manifest, verify=verify)
 
     def point(self, digest: str, event: Event) -> None:
-        """Serve a version (empty: none), and note which event asked for it."""
+        """Serve a version (empty: none), and note which event asked for it. Nothing is written when that is so."""
+        if self.revision() == digest and (not digest or self._pointer().get("stage") == self.stage):
+            return
         note = {"seq": event.seq, "digest": event.digest}
-        if digest or self.revision():
-            Directory(self.root).serve(digest or None, stage=self.stage, request=event.request, event=note)
+        Directory(self.root).serve(digest or None, stage=self.stage, request=event.request, event=note)
 
 
 def serving_of(name: str, stage: Stage, config: Config) -> Serving | None:

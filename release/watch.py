@@ -12,6 +12,7 @@ from ..report.report import Report
 from .descriptor import short
 from .desk import Desk, open_desk, registry_of, state_of
 from .ledger import Event, Ledger, stages_in
+from .lock import held_by
 from .movement import anchors
 from .position import Position
 from .reference import open_store
@@ -113,6 +114,8 @@ def _problems(desk: Desk, position: Position, one: Standing) -> list[str]:
     if position.open:
         begin = position.open[0]
         wish = f"{begin.kind} of {short(begin.target.registry) if begin.target else 'nothing'}"
+        if at_work := held_by(desk.ledger.lock):
+            return [f"a {wish} ({begin.request}) is under way since {begin.time}: {at_work}"]
         return [f"a {wish} ({begin.request}) is unfinished since {begin.time}: run it again, or interlock rollback"]
     found = [f"the ledger was cut: {said}" for said in _cut(desk, position)]
     last = f"the last good version is {short(one.good)}" + (f" since {one.since}" if one.since else "")
