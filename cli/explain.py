@@ -102,7 +102,7 @@ def _terminal(markdown: str, style: Style) -> str:
         elif code:
             lines.append(style("    " + line, "cyan") if line else "")
         elif line.startswith("|"):
-            cells = [cell.strip(" `") for cell in line.strip("|").split("|")]
+            cells = [cell.strip() for cell in line.replace("`", "").strip("|").split("|")]
             if heads and not cells[0].startswith("-"):
                 lines.append(", ".join(f"{head}: {cell}" for head, cell in zip(heads, cells, strict=True)))
             heads = heads or cells

@@ -16,16 +16,17 @@ def headline(report: Report, inputs: Inputs) -> str:
         return "lint: nothing to check: no Kubernetes object, model repository or serving code found"
     levels = (Severity.ERROR, Severity.WARNING)
     counts = [plural(report.count(level), level.value) for level in levels if report.count(level)]
-    extras = [plural(report.facts["fixed"], "fix", "fixes")] if report.facts["fixed"] else []
+    made = "fixes to make" if report.payload else "fixes made"
+    extras = [f"{report.facts['fixed']} {made}"] if report.facts["fixed"] else []
     extras += [f"{report.suppressed} suppressed"] if report.suppressed else []
     extras += [f"{report.unread} unread"] if report.unread else []
     seen = f"{plural(inputs.count, 'object')} in {plural(len(inputs.files), 'file')}"
     return f"lint: {', '.join(counts) or 'clean'}: {', '.join([seen, *extras])}"
 
 
-def plural(number: int, one: str, many: str = "") -> str:
+def plural(number: int, what: str) -> str:
     """`1 error`, `2 errors`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def sections(report: Report, inputs: Inputs, *, statistics: bool, files: bool) -> list[Block]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....report.finding import Finding, Severity
+from ....report.finding import Finding, Fix, Severity
 from ....report.rule import Rule
+from ..fixes import add_entry
 from ..rulebase import Context
-from ..sources.pods import Pod
+from ..sources.pods import Container, Pod
 
 RULE = Rule(
     id="HU101",
@@ -47,6 +48,7 @@ containers:
         "https://github.com/vllm-project/production-stack/issues/619",
     ),
     reads=("pod",),
+    fix="unsafe",
 )
 
 _PROBED_BY_CONTROLLER = frozenset({"kserve", "llmisvc", "knative", "nim", "seldon", "ray", "unknown"})
@@ -67,5 +69,27 @@ def check(pod: Pod, ctx: Context) -> Iterator[Finding]:
             pod.resource.at_map(container.map),
             f"container {container.name}{runtime} has no readiness probe{routed}",
             severity=Severity.ERROR if services else None,
+            fix=_fix(container),
             related=tuple(service.at_map(service.meta) for service in services[:1]),
         )
+
+
+def _fix(container: Container) -> Fix | None:
+    """A readiness probe on the runtime's own endpoint; unsafe, since only a person knows how long the load may take."""
+    runtime, port = container.runtime, _port(container)
+    if runtime is None or not runtime.ready_path or port is None:
+        return None
+    lines = ["readinessProbe:", "  httpGet:", f"    path: {runtime.ready_path}", f"    port: {port}"]
+    edit = add_entry(container.pod.resource, container.map, list(container.map)[-1], lines)
+    return Fix((edit,), safe=False, title=f"ask {runtime.ready_path} for readiness") if edit else None
+
+
+def _port(container: Container) -> int | None:
+    """The port that answers predictions: the option, else a declared port, else the runtime's default."""
+    flag = container.flag("--port", "--http-port")
+    if flag is not None:
+        return int(flag.value) if flag.value and flag.value.isdigit() else None
+    usual = container.runtime.ports if container.runtime else ()
+    declared = [number for _, number in container.ports]
+    known = [number for number in declared if number in usual] or declared or list(usual)
+    return known[0] if known else None
