@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,20 +62,32 @@ def check(wanted: Sequence[str]) -> tuple[str, ...]:
     return tuple(wanted)
 
 
-def open_session(path: str, wanted: Sequence[str] = (), *, threads: int = 1, placement: bool = False) -> Session:
+def open_session(
+    path: str,
+    wanted: Sequence[str] = (),
+    *,
+    threads: int = 1,
+    placement: bool = False,
+    content: bytes | None = None,
+    entries: Mapping[str, str] | None = None,
+) -> Session:
     """Open the model at `path` on the first of `wanted` that really runs; empty means CUDA if it is there, else CPU.
 
-    With `threads` intra-op threads (0: one per core). `placement` records which provider got which node. Raises
-    Refused when none of `wanted` runs (CUDA asked for alone never becomes a CPU session), BadInput on a model that
-    does not load.
+    With `threads` intra-op threads (0: one per core). `placement` records which provider got which node. `content`
+    is loaded instead of the file where given; `entries` are session configuration keys. Raises Refused when none of
+    `wanted` runs (CUDA asked for alone never becomes a CPU session), BadInput on a model that does not load.
     """
     wanted = check(wanted)
+    keys = dict(entries or {})
+    if placement:
+        keys["session.record_ep_graph_assignment_info"] = "1"
+    source = path if content is None else content
     ort = runtime.onnxruntime()
     compiled_in = NAMES["cuda"] in ort.get_available_providers()
     failure: Failure | None = None
     for name in wanted or (("cuda", "cpu") if compiled_in else ("cpu",)):
         if name == "cpu":
-            session = _create(ort, path, ["CPUExecutionProvider"], threads, placement)
+            session = _create(ort, path, source, (["CPUExecutionProvider"], threads, keys))
             session.failure = failure
             return session
         if not compiled_in:
@@ -84,7 +96,7 @@ def open_session(path: str, wanted: Sequence[str] = (), *, threads: int = 1, pla
         with runtime.captured() as text:
             if hasattr(ort, "preload_dlls"):
                 ort.preload_dlls()
-            session = _create(ort, path, [NAMES["cuda"], NAMES["cpu"]], threads, placement)
+            session = _create(ort, path, source, ([NAMES["cuda"], NAMES["cpu"]], threads, keys))
         if session.provider == "cuda":
             return session
         failure = explain("\n".join(text))
@@ -95,23 +107,24 @@ def open_session(path: str, wanted: Sequence[str] = (), *, threads: int = 1, pla
     )  # fmt: skip
 
 
-def _create(ort: Any, path: str, names: list[str], threads: int, placement: bool) -> Session:
+def _create(ort: Any, path: str, source: str | bytes, how: tuple[list[str], int, dict[str, str]]) -> Session:
+    names, threads, keys = how
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    if placement:
-        options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    for key, value in keys.items():
+        options.add_session_config_entry(key, value)
     start = time.perf_counter_ns()
     try:
-        raw = ort.InferenceSession(path, options, providers=names)
+        raw = ort.InferenceSession(source, options, providers=names)
     except Exception as error:  # ONNX Runtime's errors share no base class below Exception
         hint = "check the file with onnx.checker, or run interlock validate on it"
         raise BadInput(path, f"onnx runtime cannot load it: {runtime.reason(error)}", hint=hint) from error
     load_ms = (time.perf_counter_ns() - start) / 1e6
     provider = _SHORT.get(raw.get_providers()[0], "cpu")
     session = Session(raw, provider, load_ms)
-    if placement and hasattr(raw, "get_provider_graph_assignment_info"):
+    if "session.record_ep_graph_assignment_info" in keys and hasattr(raw, "get_provider_graph_assignment_info"):
         _place(session)
     return session
 

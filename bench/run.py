@@ -25,6 +25,7 @@ def benchmark(
     seconds: float = 60.0,
     threads: int = 1,
     seed: int = 0,
+    swap: bool = False,
     config: str | None = None,
     progress: Progress = lambda _: None,
 ) -> Report:
@@ -33,7 +34,8 @@ def benchmark(
     `model` and `against` are files or folders with one ONNX file; `names` is what to call them in the report. What is
     not given comes from interlock.yaml: `bench.providers`, `bench.inputs`, `contract.domains`,
     `bench.max_regression` (percentile -> percentage) and `bench.rounds`. A comparison that is not decided is a
-    finding: it does not pass. Raises BadInput and Refused as `benchmark.run` does.
+    finding: it does not pass. With `swap`, ways to swap `against` (or the model itself) for the model under load are
+    measured instead. Raises BadInput and Refused as `benchmark.run` does.
     """
     from ..config.load import load
     from . import benchmark as room
@@ -64,9 +66,13 @@ def benchmark(
         seed=seed,
     )
     new, old = onnx_file(model), onnx_file(against) if against else None
-    outcome = room.run(new, old, how, progress)
     shown = names or (model, against or "")
     called = {room.NEW: shown[0]} if old is None else {room.NEW: shown[0], room.OLD: shown[1]}
+    if swap:
+        from .swaps import report as swaps
+
+        return swaps(new, old or new, how, called, progress)
+    outcome = room.run(new, old, how, progress)
     return report(outcome, how, called)
 
 

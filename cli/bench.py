@@ -27,6 +27,7 @@ def bench(  # noqa: PLR0917 - typer passes them by name
         list[str] | None,
         typer.Option(metavar="NAME", help="cuda or cpu, in order of preference; cuda alone never falls back"),
     ] = None,
+    swap: Annotated[bool, typer.Option("--swap", help="measure ways to swap OLD for MODEL under load instead")] = False,
     shape: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=N,N,…", help="sizes of an input", rich_help_panel=_INPUTS),
@@ -56,9 +57,10 @@ def bench(  # noqa: PLR0917 - typer passes them by name
     Versions take turns request by request in fresh sessions each round, and the old one also runs against itself: a
     machine that cannot tell a model from itself gives no verdict. Undecided is not a pass: exit code 1.
 
+    \b
     interlock bench model.onnx --shape input=1,512 --domain sr=16000
-
     interlock bench model.onnx --against live/ --max-regression p50=5% --max-regression p99=10%
+    interlock bench model.onnx --against live/ --swap      which way to swap disturbs requests least
     """
     from ..bench.arguments import lists, named
     from ..bench.run import benchmark as verb
@@ -87,6 +89,7 @@ def bench(  # noqa: PLR0917 - typer passes them by name
                 seconds=seconds,
                 threads=threads,
                 seed=seed,
+                swap=swap,
                 config=config,
                 progress=tick,
             )

@@ -63,9 +63,12 @@ def drill(  # noqa: PLR0917 - typer passes them by name
     The version is told by a fingerprint of the answer, not by what the server claims. Exit code 1 when requests were
     lost, stale or frozen, or when nothing shows that the new version serves.
 
-    interlock drill http://127.0.0.1:8000/predict --data @request.json --swap ./reload.sh --fingerprint /version
-
-    interlock drill http://127.0.0.1:8000/v2/models/m/infer --data @in.json --swap 'curl -fX POST :8000/v2/…/load'
+    \b
+    interlock drill http://127.0.0.1:8000/predict --data @request.json \\
+        --fingerprint /version --swap ./reload.sh
+    interlock drill http://127.0.0.1:8000/v2/models/m/infer --data @in.json --rate 200 \\
+        --fingerprint /outputs/0/data --label /model_version \\
+        --swap 'curl -fsX POST http://127.0.0.1:8000/v2/repository/models/m/load'
     """
     from ..bench.arguments import body, fields
     from ..bench.run import drill as verb
