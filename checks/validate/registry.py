@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import NamedTuple, cast
 
 from .rulebase import Rule, RuleModule
+from .unreadable import RULES
 
 
 class Family(NamedTuple):
@@ -70,6 +71,12 @@ FAMILIES: tuple[Family, ...] = (
         frozenset({"config"}),
     ),
     Family("generation", ("gen_sample", "gen_len"), frozenset({"generation-config"})),
+    Family("generation", ("gen_eos",), frozenset({"generation-config", "config", "tokenizer-config", "chat-template"})),
+    Family(
+        "chat",
+        ("cht_diff", "cht_err", "cht_bos", "cht_tok", "cht_kwarg"),
+        frozenset({"chat-template", "tokenizer-config"}),
+    ),
 )
 
 
@@ -82,5 +89,5 @@ def modules(kinds: set[str] | None = None) -> Iterator[RuleModule]:
 
 
 def all_rules() -> list[Rule]:
-    """Every rule, by id."""
-    return sorted((module.RULE for module in modules()), key=lambda rule: rule.id)
+    """Every rule, by id, with those that the engine itself says."""
+    return sorted((*(module.RULE for module in modules()), *RULES), key=lambda rule: rule.id)

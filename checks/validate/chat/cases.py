@@ -1,0 +1,72 @@
+"""The conversations over which chat templates are rendered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+# Marks that no template writes itself: what stands around them in a rendering is the template's.
+USER, ANSWER = "Uq7zX", "Aq7zX"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """A conversation: its `name` for messages and the `variables` given to the template."""
+
+    name: str
+    variables: dict[str, Any]
+
+
+def _case(name: str, *messages: dict[str, Any], prompt: bool = True, **more: Any) -> Case:
+    return Case(name, {"messages": list(messages), "add_generation_prompt": prompt, "tools": None, **more})
+
+
+def _user(content: Any = USER) -> dict[str, Any]:
+    return {"role": "user", "content": content}
+
+
+_SYSTEM = {"role": "system", "content": "Be brief."}
+_ASSISTANT = {"role": "assistant", "content": ANSWER}
+_TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "weather",
+            "description": "Tells the weather.",
+            "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+        },
+    }
+]
+_CALL = {
+    "role": "assistant",
+    "content": "",
+    "tool_calls": [
+        {"id": "call12345", "type": "function", "function": {"name": "weather", "arguments": {"city": "Ulm"}}}
+    ],
+}
+_RESULT = {"role": "tool", "name": "weather", "tool_call_id": "call12345", "content": "sunny"}
+
+PROMPT = _case("one question", _user())
+BARE = _case("one question, no prompt", _user(), prompt=False)
+ANSWERED = _case("one answer", _user(), _ASSISTANT, prompt=False)
+SYSTEM = _case("a system message", _SYSTEM, _user())
+TOOLS = _case("tools", _user(), tools=_TOOLS)
+
+CASES: tuple[Case, ...] = (
+    PROMPT,
+    BARE,
+    ANSWERED,
+    SYSTEM,
+    TOOLS,
+    _case("a system message, an answer", _SYSTEM, _user(), _ASSISTANT, prompt=False),
+    _case("two turns", _user(), _ASSISTANT, _user("And?")),
+    _case("a system message, two turns", _SYSTEM, _user(), _ASSISTANT, _user("And?")),
+    _case("a system message and tools", _SYSTEM, _user(), tools=_TOOLS),
+    _case("a tool's result", _user(), _CALL, _RESULT, tools=_TOOLS),
+    _case("an empty question", _user("")),
+    _case("a question with spaces around", _user("  x \n")),
+    _case("a question in parts", _user([{"type": "text", "text": USER}])),
+    _case("a system message alone", _SYSTEM),
+    _case("two questions in a row", _user(), _user("And?")),
+    _case("no message"),
+)

@@ -1,0 +1,69 @@
+"""CHT-DIFF: conversations are rendered to another prompt than before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Rule
+from .cases import CASES
+from .templates import Pair, pairs, prompt_prefix, stop_mark
+
+RULE = Rule(
+    id="CHT-DIFF",
+    name="chat-template-changed",
+    family="CHT",
+    severity=Severity.WARNING,
+    summary="the same conversation becomes another prompt",
+    what="Both templates are rendered in a sandbox over questions, answers, system messages, tools, empty and odd "
+    "conversations, with and without a generation prompt.",
+    why="the model reads another prompt for the same request; where the end of a turn or the assistant's prefix "
+    "differs, clients that build prompts or stop on the old mark break",
+    hint="swap template and weights together, and tell clients that render prompts themselves",
+    bad="<|assistant|>\\n   (was <|start_header_id|>assistant<|end_header_id|>\\n\\n)",
+    good="the same rendering, however the template is written",
+    example="text",
+    exemptions=("a template that is written otherwise and renders the same",),
+    reads=("chat-template", "tokenizer-config"),
+)
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """Templates that went, and renderings that differ."""
+    if ctx.old is None:
+        return
+    for name, (file, _) in ctx.old.chat_templates.items():
+        if name not in ctx.new.chat_templates:
+            yield ctx.finding(RULE, "breaks", f"the chat template '{name}' is gone", path=file, side=ctx.old)
+    for pair in pairs(ctx):
+        yield from _judged(ctx, pair)
+
+
+def _judged(ctx: Context, pair: Pair) -> Iterator[Finding]:
+    both = zip(CASES, pair.old.texts, pair.new.texts, strict=False)
+    different = [(case, a, b) for case, a, b in both if a is not None and b is not None and a != b]
+    if not different:
+        return
+    case, old, new = min(different, key=lambda item: len(item[1]) + len(item[2]))
+    reasons = [
+        word
+        for word, a, b in (
+            ("the assistant's prefix", prompt_prefix(pair.old), prompt_prefix(pair.new)),
+            ("the end of a turn", stop_mark(pair.old), stop_mark(pair.new)),
+        )
+        if a is not None and a != b
+    ]
+    message = f"the template '{pair.name}' renders {len(different)} of {len(CASES)} conversations differently"
+    if reasons:
+        message += f", {' and '.join(reasons)} among them"
+    start = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    begin = max(0, start - 20)
+    yield ctx.finding(
+        RULE,
+        "breaks" if reasons else "restart",
+        message,
+        path=pair.file,
+        pointer="/chat_template" if pair.file.endswith(".json") else "",
+        witness={"kind": "render", "case": case.name, "old": old[begin : start + 60], "new": new[begin : start + 60]},
+        plan=("reload-tokenizer",),
+    )

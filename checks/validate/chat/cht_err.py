@@ -1,0 +1,54 @@
+"""CHT-ERR: the template fails where the old one rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Rule
+from .cases import CASES
+from .templates import pairs, rendered
+
+RULE = Rule(
+    id="CHT-ERR",
+    name="chat-template-fails",
+    family="CHT",
+    severity=Severity.ERROR,
+    summary="the chat template raises, does not end, or does not compile",
+    what="Every conversation of the matrix is rendered in a process with limits on time, memory, recursion and output.",
+    why="every request of that shape becomes an error of the server",
+    hint="render the template with these messages, and fix it or restore what it refuses now",
+    bad="{{ raise_exception('system messages are not supported') }}   (the old one rendered them)",
+    good="{{ messages[0]['content'] }}",
+    example="text",
+    exemptions=("conversations that the old template refused too",),
+    reads=("chat-template", "tokenizer-config"),
+)
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """Against OLD where there is one with that template; alone, only a template that renders nothing is a fault."""
+    compared = {pair.name: pair for pair in pairs(ctx)}
+    if ctx.old is not None:
+        for pair in compared.values():
+            if pair.old.error:
+                continue  # there is nothing to compare with
+            if pair.new.error:
+                yield ctx.finding(RULE, "breaks", f"the template '{pair.name}' fails: {pair.new.error}", path=pair.file)
+                continue
+            failing = [
+                (case.name, error)
+                for case, before, error in zip(CASES, pair.old.errors, pair.new.errors, strict=True)
+                if error and not before
+            ]
+            if failing:
+                case, error = failing[0]
+                message = f"the template '{pair.name}' fails on {len(failing)} conversations that the old one renders"
+                witness = {"kind": "render", "case": case, "error": error}
+                yield ctx.finding(RULE, "breaks", f"{message}: {case}: {error}", path=pair.file, witness=witness)
+    fresh = {n for n in ctx.new.chat_templates if ctx.old is None or n not in ctx.old.chat_templates}
+    for name, result in (rendered(ctx.new) if fresh else {}).items():
+        error = result.error or ("" if any(text is not None for text in result.texts) else result.errors[0])
+        if name in fresh and error:
+            file = ctx.new.chat_templates[name][0]
+            yield ctx.finding(RULE, "breaks", f"the template '{name}' renders nothing: {error}", path=file)

@@ -1,0 +1,40 @@
+"""CHT-KWARG: the template needs a variable that clients do not send."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Rule
+from .templates import pairs
+
+RULE = Rule(
+    id="CHT-KWARG",
+    name="template-needs-variable",
+    family="CHT",
+    severity=Severity.ERROR,
+    summary="the template reads a variable that the old one did not",
+    what="The variables that a template reads and nothing defines, and which of them it cannot do without.",
+    why="requests of clients that do not send the variable render to a wrong prompt or fail",
+    hint="give the variable a default in the template",
+    bad="{{ persona }}",
+    good="{% if persona is defined %}{{ persona }}{% endif %}",
+    example="text",
+    exemptions=("variables with a default, or read only where defined",),
+    reads=("chat-template",),
+)
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """New required variables break; new optional ones are a note."""
+    for pair in pairs(ctx):
+        if pair.old.error or pair.new.error:
+            continue
+        required = sorted(pair.new.required - pair.old.required)
+        if required:
+            message = f"the template '{pair.name}' cannot do without {', '.join(required)}"
+            yield ctx.finding(RULE, "breaks", message, path=pair.file)
+        optional = sorted(pair.new.variables - pair.old.variables - set(required))
+        if optional:
+            message = f"the template '{pair.name}' takes new variables: {', '.join(optional)}"
+            yield ctx.finding(RULE, "hot", message, path=pair.file, hint="nothing to do: it renders without them")

@@ -1,0 +1,104 @@
+"""GEN-EOS: the tokens that end an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....models.hf_config import stop_ids
+from ....report.finding import Severity
+from ..chat.templates import after_answer, first_literal, rendered, same
+from ..rulebase import Context, Finding, Rule
+from ..side import Side
+from ..tokenizer.special import special
+
+RULE = Rule(
+    id="GEN-EOS",
+    name="stop-set-changed",
+    family="GEN",
+    severity=Severity.ERROR,
+    summary="answers no longer end at a token at which they ended before, or never end",
+    what="The union of eos_token_id in config.json and generation_config.json and the tokenizer's eos token. NEW's "
+    "must hold all of OLD's, and the token with which the chat template ends a turn.",
+    why="the model writes its end of turn, nobody stops, and the client gets everything up to the length limit",
+    hint="list every stop token in eos_token_id of generation_config.json",
+    bad='{"eos_token_id": 128001}   with a template that ends turns with <|eot_id|> (128009)',
+    good='{"eos_token_id": [128001, 128009]}',
+    example="json",
+    references=("vllm-project/vllm#4180",),
+    reads=("config", "generation-config", "tokenizer-config", "chat-template"),
+)
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """The stop set against OLD's, then against the template."""
+    new = stops(ctx.new)
+    if not new:
+        return
+    if ctx.old is not None:
+        lost = sorted(stops(ctx.old) - new)
+        if lost:
+            yield ctx.finding(
+                RULE,
+                "breaks",
+                f"answers no longer end at {', '.join(f'{n} {_name(ctx.old, n)}'.strip() for n in lost)}",
+                path=_file(ctx.new),
+                pointer="/eos_token_id",
+                old=_shown(stops(ctx.old)),
+                new=_shown(new),
+            )
+        if same(ctx) and stops(ctx.old) == new:
+            return
+    if ctx.old is not None:
+        rendered(ctx.new, ctx.old)
+    fault = terminator(ctx.new)
+    if fault is None or fault[1] in new:
+        return
+    before = terminator(ctx.old) if ctx.old is not None else None
+    known = ctx.old is not None and before is not None and before == fault and fault[1] not in stops(ctx.old)
+    yield ctx.finding(
+        RULE,
+        "hot" if known else "breaks",
+        f"the template ends a turn with {fault[0]} ({fault[1]}), which is no stop token"
+        + (", as before" if known else ""),
+        path=_file(ctx.new),
+        pointer="/eos_token_id",
+        new=_shown(new),
+    )
+
+
+def stops(side: Side) -> frozenset[int]:
+    """The ids that end an answer, from every file that declares some."""
+    found = stop_ids((side.config or {}).get("eos_token_id")) | stop_ids(
+        (side.generation_config or {}).get("eos_token_id")
+    )
+    return found | special(side, "eos").ids
+
+
+def terminator(side: Side) -> tuple[str, int] | None:
+    """(text, id) of the token with which the default template ends a turn, None where there is no telling."""
+    tokenizer = side.tokenizer
+    if tokenizer is None or "default" not in side.chat_templates:
+        return None
+    tail = after_answer(rendered(side)["default"])
+    if not tail:
+        return None
+    known = [each.content for each in tokenizer.added if each.special]
+    literal = first_literal(tail, known)
+    number = tokenizer.id_of(literal) if literal is not None else None
+    return (literal, number) if literal is not None and number is not None else None
+
+
+def _name(side: Side, number: int) -> str:
+    token = side.tokenizer.tokens.get(number) if side.tokenizer is not None else None
+    return repr(token) if token is not None else ""
+
+
+def _file(side: Side) -> str:
+    for name in ("generation_config.json", "config.json", "tokenizer_config.json"):
+        if name in side.tree.files:
+            return name
+    return ""
+
+
+def _shown(ids: frozenset[int]) -> str:
+    return ", ".join(map(str, sorted(ids))) or "none"
