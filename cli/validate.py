@@ -20,6 +20,11 @@ def validate(  # noqa: PLR0917 - typer passes them by name
         Literal["breaks", "restart", "unproven", "any"],
         typer.Option(help="lowest verdict that makes the gate say no; unproven counts as restart"),
     ] = "restart",
+    base: Annotated[str | None, typer.Option(metavar="MODEL", help="the base model, where NEW is an adapter")] = None,
+    adapter: Annotated[
+        list[str] | None, typer.Option(metavar="DIR", help="an adapter that serves on the model; repeatable")
+    ] = None,
+    draft: Annotated[str | None, typer.Option(metavar="MODEL", help="the draft model that speculates for NEW")] = None,
     config: Config = None,
     output_format: OutputFormat = "human",
     output: Output = None,
@@ -40,7 +45,16 @@ def validate(  # noqa: PLR0917 - typer passes them by name
         with ExitStack() as stack:
             models = [_opened(reference, stack) for reference in ((new, against) if against else (new,))]
             paths, digests = zip(*models, strict=True)
-            report = verb(paths[0], *paths[1:], config=config, fail_on=fail_on, names=(new, against or ""))
+            report = verb(
+                paths[0],
+                *paths[1:],
+                config=config,
+                fail_on=fail_on,
+                names=(new, against or ""),
+                base=_opened(base, stack)[0] if base else None,
+                adapters=[_opened(each, stack)[0] for each in adapter or ()],
+                draft=_opened(draft, stack)[0] if draft else None,
+            )
             report.facts["digests"] = dict(zip(("new", "old"), digests, strict=False))
             return report
 

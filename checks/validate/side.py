@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from ...models.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from ...models.adapter import Adapter
+    from ...models.engine import Engine
     from ...models.gguf import GgufModel
     from ...models.onnx import OnnxModel
     from ...models.weights import WeightTable
@@ -101,6 +103,28 @@ class Side:
             return {file.name: read_gguf(file) for file in self.tree.of("gguf")}
 
         return self._once("gguf", read)
+
+    @property
+    def adapters(self) -> dict[str, Adapter]:
+        """PEFT adapters by folder; '' is one whose files lie at the top."""
+
+        def read() -> dict[str, Adapter]:
+            from ...models.adapter import read_adapters
+
+            return read_adapters(self.tree)
+
+        return self._once("adapters", read)
+
+    @property
+    def engines(self) -> dict[str, Engine]:
+        """TensorRT-LLM engines and checkpoints by the name of their config.json."""
+
+        def read() -> dict[str, Engine]:
+            from ...models.engine import read_engines
+
+            return read_engines(self.tree)
+
+        return self._once("engines", read)
 
     @property
     def config(self) -> dict[str, Any] | None:

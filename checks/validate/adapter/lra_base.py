@@ -1,0 +1,49 @@
+"""LRA-BASE: the adapter's matrices do not fit the base."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Rule
+from ..weights.tables import names
+from .subjects import quantised, subjects, target
+
+RULE = Rule(
+    id="LRA-BASE",
+    name="adapter-does-not-fit-base",
+    family="LRA",
+    severity=Severity.ERROR,
+    summary="the adapter's matrices do not have the base's dimensions",
+    what="Columns of A and rows of B against the shape of the base weight they are added to, module by module.",
+    why="the adapter fails with a size mismatch when a request first asks for it, or was made for a resized base",
+    hint="train or convert the adapter for this base",
+    references=("https://github.com/huggingface/peft/issues/1932",),
+    exemptions=("modules that the base holds quantised: packed shapes do not tell",),
+)
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """Every module of every adapter."""
+    for subject in subjects(ctx):
+        if subject.base is None:
+            continue
+        bad: dict[str, tuple[object, object]] = {}
+        for module, lora in subject.adapter.modules.items():
+            weight = target(module, subject.base)
+            if weight is None or lora.base_shape is None or quantised(module, subject.base):
+                continue
+            if len(weight.shape) == 2 and tuple(weight.shape) not in (lora.base_shape, lora.base_shape[::-1]):
+                bad[module] = (list(weight.shape), list(lora.base_shape))
+        if bad:
+            first = min(bad)
+            shape, wanted = bad[first]
+            yield ctx.finding(
+                RULE,
+                "breaks",
+                f"{len(bad)} modules do not fit ({names(bad)}): the base has {shape}, the adapter is for {wanted}",
+                path=subject.weights_file,
+                side=subject.side,
+                tensor=first,
+                plan=("revalidate-adapters",),
+            )

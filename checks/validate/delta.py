@@ -1,0 +1,197 @@
+"""What a delta update would ship: which tensors changed and how many bytes they have; which subgraphs changed.
+
+Tensors are compared by bytes as long as a set has at most `contents.WHOLE` of them; in larger sets one sample of each
+tensor can prove a change, and what agrees in it counts as unknown, so that `bytes_to_ship` is an upper bound.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...models.onnx import Initializer, OnnxModel
+from .contents import WHOLE
+from .graph.contract import beside
+from .graph.contract import pairs as graphs
+from .graph.structure import MAX_NODES, Structure
+from .rulebase import Context
+from .side import Side
+from .weights.tables import pairs as sets
+
+if TYPE_CHECKING:
+    from ...models.weights import WeightTable
+
+SHOWN = 50
+_SAMPLE = 256
+
+
+class Span(NamedTuple):
+    """A tensor's meaning and where its bytes lie."""
+
+    kind: str
+    path: str
+    begin: int
+    end: int
+
+
+@dataclass(slots=True)
+class _Count:
+    """Tensors by what became of them."""
+
+    changed: list[str]
+    added: list[str]
+    removed: list[str]
+    unknown: list[str]
+    same: int = 0
+    ship: int = 0
+    total: int = 0
+
+
+def delta(ctx: Context) -> dict[str, Any] | None:
+    """`{"tensors": …, "bytes_to_ship", "bytes_total", "exact", "subgraphs": [...]}`; None without OLD or tensors."""
+    if ctx.old is None:
+        return None
+    count = _Count([], [], [], [])
+    groups: list[dict[str, Any]] = []
+    found = False
+    for pair in graphs(ctx):
+        found = True
+        if ctx.same(pair.old.file, pair.new.file) != "same":
+            groups.extend(_subgraphs(ctx, pair.old, pair.new))
+        _compare(count, _spans(ctx.old, pair.old), _spans(ctx.new, pair.new))
+    for table in sets(ctx):
+        found = True
+        _compare(count, *(_stored(side, each) for side, each in ((ctx.old, table.old), (ctx.new, table.new))))
+    for name, model in ctx.new.gguf.items():
+        before = ctx.old.gguf.get(name) or (next(iter(ctx.old.gguf.values())) if len(ctx.old.gguf) == 1 else None)
+        if before is None:
+            continue
+        found = True
+        sides = ((ctx.old, before), (ctx.new, model))
+        _compare(
+            count,
+            *(
+                {n: Span(f"{t.type}{t.dims}", _path(side, m.file), t.begin, t.end) for n, t in m.tensors.items()}
+                for side, m in sides
+            ),
+        )
+    if not found:
+        return None
+    return {
+        "tensors": {
+            "changed": len(count.changed),
+            "added": len(count.added),
+            "removed": len(count.removed),
+            "unknown": len(count.unknown),
+            "same": count.same,
+        },
+        "changed": (count.added + count.changed)[:SHOWN],
+        "bytes_to_ship": count.ship,
+        "bytes_total": count.total,
+        "exact": not count.unknown,
+        "subgraphs": groups[:SHOWN],
+    }
+
+
+def _subgraphs(ctx: Context, old: OnnxModel, new: OnnxModel) -> Iterator[dict[str, Any]]:
+    assert ctx.old is not None  # noqa: S101
+    if max(sum(len(graph.nodes) for graph in model.graphs()) for model in (old, new)) > MAX_NODES:
+        return
+    before, after = Structure(ctx.old, old), Structure(ctx.new, new)
+    for group in after.changed(before):
+        yield {"file": new.file, **after.describe(group)}
+
+
+class _Files:
+    """Open files by path, closed together."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, int] = {}
+
+    def __enter__(self) -> _Files:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for handle in self._open.values():
+            os.close(handle)
+
+    def read(self, path: str, offset: int, length: int) -> bytes:
+        """Up to `length` bytes from `offset`."""
+        if path not in self._open:
+            self._open[path] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        return os.pread(self._open[path], length, offset)
+
+
+def _compare(count: _Count, old: dict[str, Span], new: dict[str, Span]) -> None:
+    whole = sum(span.end - span.begin for span in new.values()) <= WHOLE
+    count.removed.extend(old.keys() - new.keys())
+    with _Files() as files:
+        for name, span in new.items():
+            size = span.end - span.begin
+            count.total += size
+            if name not in old:
+                count.added.append(name)
+            elif _differ(old[name], span, files, whole=whole):
+                count.changed.append(name)
+            elif whole:
+                count.same += 1
+                continue
+            else:
+                count.unknown.append(name)
+            count.ship += size
+
+
+def _differ(old: Span, new: Span, files: _Files, *, whole: bool) -> bool:
+    size = new.end - new.begin
+    if old.kind != new.kind or old.end - old.begin != size:
+        return True
+
+    def unequal(at: int, length: int) -> bool:
+        return files.read(old.path, old.begin + at, length) != files.read(new.path, new.begin + at, length)
+
+    if unequal(max(0, size // 2 - _SAMPLE // 2), min(_SAMPLE, size)):
+        return True
+    step = 1 << 20
+    return whole and any(unequal(at, min(step, size - at)) for at in range(0, size, step))
+
+
+def _path(side: Side, name: str) -> str:
+    return str(side.tree.files[name].path)
+
+
+def _stored(side: Side, table: WeightTable) -> dict[str, Span]:
+    paths = {name: _path(side, name) for name in table.files}
+    return {
+        name: Span(f"{tensor.dtype}{tensor.shape}", paths[tensor.file], tensor.begin, tensor.end)
+        for name, tensor in table.tensors.items()
+    }
+
+
+def _spans(side: Side, model: OnnxModel) -> dict[str, Span]:
+    """Initializers by name and constants by the name of the value they make, prefixed with the graph they are in."""
+    found: dict[str, Span] = {}
+    for number, graph in enumerate(model.graphs()):
+        prefix = f"{number}/" if number else ""
+        for name, tensor in graph.initializers.items():
+            found[prefix + name] = _span(side, model, tensor)
+        for node in graph.nodes:
+            for attribute in node.attributes:
+                for tensor in attribute.tensors:
+                    label = tensor.name or (node.outputs[0] if node.outputs else node.name)
+                    found[f"{prefix}{label}"] = _span(side, model, tensor)
+    return found
+
+
+def _span(side: Side, model: OnnxModel, tensor: Initializer) -> Span:
+    kind = f"{tensor.dtype}{tensor.dims}"
+    if not tensor.external:
+        return Span(kind, _path(side, model.file), tensor.begin, tensor.end)
+    keys = dict(tensor.external)
+    location = beside(model, keys.get("location", ""))
+    begin = int(keys.get("offset") or 0)
+    end = begin + int(keys.get("length") or tensor.nbytes)
+    if location in side.tree.files:
+        return Span(kind, _path(side, location), begin, end)
+    return Span(kind, str(side.tree.files[model.file].path.parent / keys.get("location", "")), begin, end)

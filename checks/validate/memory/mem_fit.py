@@ -1,0 +1,51 @@
+"""MEM-FIT: whether both versions, and the KV cache promised to clients, fit into GPU memory during the swap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Rule
+from .estimate import Estimate, Strategy, estimate, show_bytes
+
+RULE = Rule(
+    id="MEM-FIT",
+    name="swap-does-not-fit",
+    family="MEM",
+    severity=Severity.WARNING,
+    summary="old and new weights together leave too little memory for the promised KV cache",
+    what="Bytes of weights from the headers, KV bytes per token from the configuration, against contract.gpu_memory, "
+    "gpus, gpu_utilisation and kv_tokens.",
+    why="the load runs out of memory with the old version still serving, or requests wait for KV pages that are gone",
+    hint="roll the servers one by one, spread over more GPUs, or lower contract.kv_tokens",
+    exemptions=("without contract.gpu_memory nothing is judged",),
+)
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """Judge the pointer swap; say which other way would fit."""
+    if ctx.old is None or not ctx.contract.gpu_memory:
+        return
+    found = estimate(ctx)
+    if found is None:
+        return
+    pointer, *others = found.strategies
+    wanted = ctx.contract.kv_tokens
+    if wanted and found.kv_per_token is None:
+        yield ctx.finding(RULE, "unproven", "KV bytes per token are not known, so kv_tokens cannot be checked")
+        return
+    if pointer.fits:
+        yield ctx.finding(RULE, "hot", f"a pointer swap fits: {_numbers(pointer, found, ctx.contract.gpus)}")
+        return
+    other = [each for each in others if each.fits]
+    hint = RULE.hint
+    if other:
+        hint = f"swap by {other[0].name} ({_numbers(other[0], found, ctx.contract.gpus)}), or {hint}"
+    message = f"a pointer swap does not fit: {_numbers(pointer, found, ctx.contract.gpus)}"
+    yield ctx.finding(RULE, "restart", message + (f", {wanted:,} are promised" if wanted else ""), hint=hint)
+
+
+def _numbers(strategy: Strategy, found: Estimate, gpus: int) -> str:
+    tokens = "" if strategy.tokens is None else f", {strategy.tokens:,} tokens of KV"
+    room = f"{show_bytes(strategy.peak)} of weights of {show_bytes(found.capacity)} usable on each of {gpus} GPUs"
+    return f"{room}, leaves {show_bytes(strategy.left)}{tokens}"

@@ -1,0 +1,81 @@
+"""The verdict for people: the headline, the swap plan and what a delta would ship."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...report.blocks import Block, Table, Text
+from ...report.finding import Finding
+from .rulebase import Level
+
+
+def headline(level: Level, findings: list[Finding], steps: list[dict[str, Any]], *, unread: int, alone: bool) -> str:
+    """The last line: verdict, counts, and the steps of the plan where there is one to follow."""
+    if unread:
+        return f"verdict: none — {_count(unread, 'file')} could not be read"
+    standing = [f for f in findings if f.suppressed is None]
+    parts = [
+        _count(count, word)
+        for word, severity in (("error", "error"), ("warning", "warning"), ("note", "info"))
+        if (count := sum(f.severity == severity for f in standing))
+    ]
+    accepted = len(findings) - len(standing)
+    if accepted:
+        parts.append(f"{accepted} accepted")
+    word = level
+    if alone:
+        word = {"equal": "consistent", "hot": "consistent", "breaks": "inconsistent"}.get(level, level)
+    text = f"verdict: {word}" + (f" — {', '.join(parts)}" if parts else "")
+    if steps and level != "breaks":
+        text += f"; plan: {', '.join(step['step'] for step in steps)}"
+    return text
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def body(facts: dict[str, Any]) -> list[Block]:
+    """The plan with what asks for each step; memory and delta where they are known."""
+    blocks: list[Block] = []
+    delta, memory, steps = facts["delta"], facts["memory"], facts["plan"]
+    if delta is not None:
+        blocks.append(Text(_delta(delta), title="delta"))
+    if memory is not None and memory["strategies"]:
+        rows = [
+            (
+                each["name"],
+                _gigabytes(each["peak"]),
+                _gigabytes(each["left"]),
+                "?" if each["tokens"] is None else f"{each['tokens']:,}",
+                "yes" if each["fits"] else "no",
+            )
+            for each in memory["strategies"]
+        ]
+        columns = ("swap", "weights/GPU", "left/GPU", "KV tokens", "fits")
+        right = frozenset(columns[1:4])
+        blocks.append(Table(columns, rows, title=f"memory, of {_gigabytes(memory['capacity'])} usable", right=right))
+    if steps:
+        rows = [
+            (str(i), step["step"], step["what"], ", ".join(dict.fromkeys(b["rule"] for b in step["because"])) or "-")
+            for i, step in enumerate(steps, 1)
+        ]
+        blocks.append(Table(("#", "step", "what", "asked by"), rows, title="swap plan", right=frozenset({"#"})))
+    return blocks
+
+
+def _delta(delta: dict[str, Any]) -> str:
+    tensors = delta["tensors"]
+    parts = [f"{count} {name}" for name, count in tensors.items() if count]
+    bound = "" if delta["exact"] else "at most "
+    ships = f"{bound}{delta['bytes_to_ship']:,} of {delta['bytes_total']:,} bytes"
+    text = f"tensors: {', '.join(parts) or 'none'}; ships {ships}"
+    for group in delta["subgraphs"][:3]:
+        kinds = ", ".join(f"{count} {name}" for name, count in list(group["types"].items())[:4])
+        text += f"\nsubgraph of {group['operators']} operators at '{group['first']}': {kinds}"
+    more = len(delta["subgraphs"]) - 3
+    return text + (f"\nand {more} more subgraphs" if more > 0 else "")
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.1f} GB"

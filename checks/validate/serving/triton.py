@@ -1,0 +1,98 @@
+"""Triton model configurations of a model: what config.pbtxt says about tensors, against the ONNX files it serves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from ....models.errors import UnreadableModel
+from ....models.onnx import OnnxModel
+from ...lint.sources.pbtxt import Message, PbtxtError, parse
+from ..side import Side
+
+# data_type of config.pbtxt by the type ONNX Runtime shows (model_config.proto of triton-inference-server/common).
+TYPES = {
+    "tensor(bool)": "TYPE_BOOL",
+    "tensor(uint8)": "TYPE_UINT8",
+    "tensor(uint16)": "TYPE_UINT16",
+    "tensor(uint32)": "TYPE_UINT32",
+    "tensor(uint64)": "TYPE_UINT64",
+    "tensor(int8)": "TYPE_INT8",
+    "tensor(int16)": "TYPE_INT16",
+    "tensor(int32)": "TYPE_INT32",
+    "tensor(int64)": "TYPE_INT64",
+    "tensor(float16)": "TYPE_FP16",
+    "tensor(float)": "TYPE_FP32",
+    "tensor(double)": "TYPE_FP64",
+    "tensor(string)": "TYPE_STRING",
+    "tensor(bfloat16)": "TYPE_BF16",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """An input or output of config.pbtxt; dims are without the batch dimension where max_batch_size is set."""
+
+    name: str
+    type: str
+    dims: tuple[int, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class TritonModel:
+    """One config.pbtxt."""
+
+    file: str
+    root: Message
+    max_batch_size: int
+    inputs: tuple[Declared, ...]
+    outputs: tuple[Declared, ...]
+
+    @property
+    def sequences(self) -> bool:
+        """Whether the model keeps state per sequence."""
+        return self.root.get("sequence_batching") is not None
+
+
+def read(side: Side) -> dict[str, TritonModel]:
+    """Every config.pbtxt of a model by name. Raises UnreadableModel."""
+    return {file.name: _read(side, file.name) for file in side.tree.of("triton")}
+
+
+def _read(side: Side, name: str) -> TritonModel:
+    file = side.tree.files[name]
+    if file.size > 16 << 20:
+        raise UnreadableModel(file.path, f"is {file.size:,} bytes long, too long for a configuration")
+    try:
+        root = parse(file.path.read_bytes().decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise UnreadableModel(file.path, "is not UTF-8", offset=error.start) from error
+    except PbtxtError as error:
+        raise UnreadableModel(file.path, f"line {error.line} column {error.column}: {error.reason}") from error
+    batch = root.get("max_batch_size")
+    size = batch.value if batch is not None and isinstance(batch.value, int) else 0
+    return TritonModel(name, root, size, tuple(_declared(root, "input")), tuple(_declared(root, "output")))
+
+
+def _declared(root: Message, kind: str) -> Iterator[Declared]:
+    for field in root.all(kind):
+        if not isinstance(field.value, Message):
+            continue
+        name, data_type = field.value.get("name"), field.value.get("data_type")
+        dims = tuple(each.value for each in field.value.all("dims") if isinstance(each.value, int))
+        yield Declared(
+            str(name.value) if name else "", str(data_type.value) if data_type else "", dims, field.name_span.line
+        )
+
+
+def served(side: Side, config: TritonModel) -> list[OnnxModel]:
+    """The ONNX files in the version folders beside a config.pbtxt."""
+    folder = PurePosixPath(config.file).parent
+    found: list[OnnxModel] = []
+    for name, model in side.onnx.items():
+        path = PurePosixPath(name)
+        if path.parent.parent == folder and path.parent.name.isdigit() and path.name == "model.onnx":
+            found.append(model)
+    return found
