@@ -18,6 +18,27 @@ def sign(
         str | None,
         typer.Option("--password", help="password of the key; better given as INTERLOCK_SIGN_PASSWORD"),
     ] = None,
+    certificate: Annotated[
+        list[str] | None,
+        typer.Option("--certificate", metavar="FILE", help="certificate of the key, then its issuers; repeatable"),
+    ] = None,
+    pkcs11: Annotated[
+        str, typer.Option("--pkcs11", metavar="URI", help="key on a token, as an RFC 7512 URI; --password is the PIN")
+    ] = "",
+    keyless: Annotated[
+        bool,
+        typer.Option("--keyless", help="sign as an OIDC identity: CI's, INTERLOCK_SIGN_IDENTITY_TOKEN, or browser"),
+    ] = False,
+    identity_token: Annotated[
+        str, typer.Option("--identity-token", help="OIDC token; better given as INTERLOCK_SIGN_IDENTITY_TOKEN")
+    ] = "",
+    trust_config: Annotated[
+        str,
+        typer.Option("--trust-config", metavar="FILE", help="ClientTrustConfig of a Sigstore that is not public-good"),
+    ] = "",
+    timestamp_url: Annotated[
+        str, typer.Option("--timestamp-url", metavar="URL", help="RFC 3161 authority that witnesses the time")
+    ] = "",
     generate_key: Annotated[
         str | None,
         typer.Option(
@@ -50,6 +71,10 @@ def sign(
     interlock sign --generate-key release
 
     interlock sign model/ --key release.key
+
+    interlock sign model/ --key release.key --certificate leaf.pem --certificate intermediate.pem
+
+    interlock sign model/ --keyless
     """
     from ..signing.meter import meter
     from ..signing.run import sign as verb
@@ -63,6 +88,12 @@ def sign(
             key=key,
             password=password,
             generate=generate_key,
+            certificates=certificate or (),
+            pkcs11=pkcs11,
+            keyless=keyless,
+            identity_token=identity_token,
+            trust_config=trust_config,
+            timestamp_url=timestamp_url,
             output=signature,
             ignore=ignore or (),
             cover_git=cover_git,

@@ -19,6 +19,20 @@ def verify(
     key: Annotated[
         list[str] | None, typer.Option("--key", "-k", metavar="FILE", help="trusted public key; repeatable")
     ] = None,
+    ca: Annotated[
+        list[str] | None, typer.Option("--ca", metavar="FILE", help="trusted certificate authorities; repeatable")
+    ] = None,
+    identity: Annotated[
+        str, typer.Option("--identity", metavar="SUBJECT", help="trusted keyless signer, compared exactly")
+    ] = "",
+    identity_pattern: Annotated[
+        str, typer.Option("--identity-pattern", metavar="REGEX", help="what the whole identity must match")
+    ] = "",
+    issuer: Annotated[str, typer.Option("--issuer", metavar="URL", help="OIDC issuer of --identity")] = "",
+    ref: Annotated[str, typer.Option("--ref", help="source ref of --identity, such as refs/heads/main")] = "",
+    trust_root: Annotated[
+        str, typer.Option("--trust-root", metavar="FILE", help="trusted_root.json or ClientTrustConfig; works offline")
+    ] = "",
     allow: Annotated[
         list[str] | None,
         typer.Option("--allow", metavar="CODE[=PATH]", help="accept one named reason; shown in the result; repeatable"),
@@ -36,8 +50,11 @@ def verify(
     interlock verify model/ --key release.pub
 
     interlock verify model/   (who may sign is read from trust: in interlock.yaml)
+
+    interlock verify model/ --issuer https://accounts.google.com --identity release@acme.ai
     """
     from ..config.load import load
+    from ..config.settings import Identity
     from ..report.report import Report
     from ..signing.meter import meter
     from ..signing.run import verify as verb
@@ -46,10 +63,16 @@ def verify(
 
     def call() -> Report:
         settings = load(config)
+        given = identity or identity_pattern or issuer
+        rule = Identity(issuer=issuer, subject=identity, subject_pattern=identity_pattern, ref=ref)
+        identities = [rule] if given else []
         return verb(
             model,
             signature=signature,
             key=key or (),
+            ca=ca or (),
+            identities=identities,
+            root=trust_root,
             trust=settings.settings.trust,
             base=settings.root,
             allow=allow or (),

@@ -6,6 +6,7 @@ import base64
 import binascii
 import os
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -96,9 +97,13 @@ def decode(text: bytes, what: str) -> Bundle:
     )
 
 
-def encode(material: dict[str, Any], payload: bytes, signature: bytes) -> bytes:
+def encode(material: dict[str, Any], payload: bytes, signature: bytes, timestamps: Sequence[bytes] = ()) -> bytes:
     """The bundle of a payload and its signature as JSON."""
     import json
+
+    if timestamps:
+        stamps = [{"signedTimestamp": base64.b64encode(stamp).decode()} for stamp in timestamps]
+        material = {**material, "timestampVerificationData": {"rfc3161Timestamps": stamps}}
 
     document: dict[str, Any] = {
         "mediaType": MEDIA_TYPE,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from . import bundle as bundles
-from . import keymode, statement
+from . import keymode, limits, statement
 from .allow import Allowed
 from .compare import Comparer, Comparison
 from .hashing import Progress
@@ -32,8 +33,9 @@ class Outcome:
 def check(tree: Tree, signature: str, policy: Policy, allowed: Allowed, progress: Progress | None = None) -> Outcome:
     """Verify a model. Raises Refused with a typed reason that ends it, BadInput on what cannot be read."""
     signed = bundles.read(signature)
-    signer = check_signer(signed, policy)
+    signer = check_signer(signed, policy, allowed)
     decoded = statement.decode(signed.payload, signature)
+    check_limits(signer, decoded, policy, allowed, signature)
     files = statement.check_names(decoded.manifest, tree.single, allowed, signature)
     comparer = Comparer(
         tree=tree,
@@ -46,10 +48,51 @@ def check(tree: Tree, signature: str, policy: Policy, allowed: Allowed, progress
     return Outcome(signature, signer, decoded, comparer.run(progress))
 
 
-def check_signer(signed: bundles.Bundle, policy: Policy) -> Signer:
-    """The signer of a bundle, by the mode that the policy asks for. Raises Refused."""
+def check_signer(signed: bundles.Bundle, policy: Policy, allowed: Allowed) -> Signer:
+    """The signer of a bundle, by a mode that the policy accepts. Raises Refused, BadInput or NeedsAccess."""
     policy.check_mode(signed)
-    return keymode.verify(signed, policy.keys)
+    check_root_age(policy, allowed)
+    if signed.mode == bundles.KEYLESS:
+        from . import keyless
+
+        return keyless.verify(signed, policy.identities, policy.root, need_timestamp=policy.require_timestamp)
+    time = _proven_time(signed, policy)
+    if signed.mode == bundles.KEY:
+        return keymode.verify(signed, policy.keys, time)
+    from . import certmode
+
+    return certmode.verify(signed, policy.authorities, time, allow_expired=lambda: allowed("VER-EXPIRED"))
+
+
+def _proven_time(signed: bundles.Bundle, policy: Policy) -> datetime | None:
+    """When a trusted authority saw the signature; a stamp nobody can check proves nothing and is no harm."""
+    time = None
+    if signed.timestamps and policy.root:
+        from . import timestamp, trustroot
+
+        time = timestamp.proven(signed.timestamps, signed.signature, trustroot.load(policy.root))
+    if policy.require_timestamp and time is None:
+        raise refusal("VER-TIMESTAMP", signed.path, "no timestamp of a trusted authority")
+    return time
+
+
+def check_root_age(policy: Policy, allowed: Allowed) -> None:
+    """Raises Refused (VER-ROOT-AGE) where the trust root file is older than the policy allows."""
+    if policy.root and policy.root_max_age is not None:
+        from . import trustroot
+
+        age = timedelta(seconds=trustroot.age(policy.root))
+        if age > policy.root_max_age and not allowed("VER-ROOT-AGE"):
+            raise refusal("VER-ROOT-AGE", policy.root, f"written {age.days} days ago")
+
+
+def check_limits(signer: Signer, decoded: Statement, policy: Policy, allowed: Allowed, what: str) -> None:
+    """Raises Refused where the policy's limits on age, version or denied signers and models are broken."""
+    policy.deny.check(signer, decoded.manifest, what)
+    if policy.max_age is not None:
+        limits.check_age(signer, decoded, policy.max_age, allowed, what)
+    if policy.minimum_version:
+        limits.check_version(decoded, policy.minimum_version, what)
 
 
 def find_signature(tree: Tree) -> str:
