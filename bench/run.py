@@ -22,7 +22,7 @@ def benchmark(
     rounds: int | None = None,
     max_rounds: int | None = None,
     requests: int = 0,
-    seconds: float = 60.0,
+    seconds: float | None = None,
     threads: int = 1,
     seed: int = 0,
     swap: bool = False,
@@ -33,7 +33,7 @@ def benchmark(
 
     `model` and `against` are files or folders with one ONNX file; `names` is what to call them in the report. What is
     not given comes from interlock.yaml: `bench.providers`, `bench.inputs`, `contract.domains`,
-    `bench.max_regression` (percentile -> percentage) and `bench.rounds`. A comparison that is not decided is a
+    `bench.max_regression` (percentile -> percentage), `bench.rounds` and `bench.seconds`. A comparison that is not decided is a
     finding: it does not pass. With `swap`, ways to swap `against` (or the model itself) for the model under load are
     measured instead. Raises BadInput and Refused as `benchmark.run` does.
     """
@@ -49,8 +49,9 @@ def benchmark(
     for option, value, least in (("--rounds", count, 2), ("--max-rounds", most, count), ("--requests", requests, 0)):
         if value < least:
             raise BadInput(f"{option} {value}", f"must be at least {least}")
-    if not 1 <= seconds <= 86400:
-        raise BadInput(f"--seconds {seconds:g}", "must be from 1 to 86400")
+    time = seconds if seconds is not None else settings.bench.seconds
+    if not 1 <= time <= 86400:
+        raise BadInput(f"--seconds {time:g}", "must be from 1 to 86400")
     if threads < 0:
         raise BadInput(f"--threads {threads}", "must be 0 (one per core) or more")
     how = room.Settings(
@@ -61,7 +62,7 @@ def benchmark(
         rounds=count,
         max_rounds=most,
         requests=requests,
-        seconds=seconds,
+        seconds=time,
         threads=threads,
         seed=seed,
     )

@@ -45,7 +45,7 @@ def bench(  # noqa: PLR0917 - typer passes them by name
         typer.Option(help="rounds to go on for while undecided (default: 3 x rounds)", rich_help_panel=_METHOD),
     ] = None,
     requests: Annotated[int, typer.Option(help="requests per round; 0 fits the time", rich_help_panel=_METHOD)] = 0,
-    seconds: Annotated[float, typer.Option(help="time for measuring", rich_help_panel=_METHOD)] = 60,
+    seconds: Annotated[float | None, typer.Option(help="time for measuring", rich_help_panel=_METHOD)] = None,
     threads: Annotated[int, typer.Option(help="threads per session; 0 is one per core", rich_help_panel=_METHOD)] = 1,
     config: Config = None,
     output_format: OutputFormat = "human",

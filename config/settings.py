@@ -117,6 +117,7 @@ class Bench:
     max_regression: dict[str, str] = setting("largest allowed regression per percentile", factory=dict[str, str])
     providers: list[str] = setting("execution providers in order of preference", factory=list[str])
     rounds: int = setting("rounds of fresh sessions in a comparison", default=15)
+    seconds: float = setting("time for measuring, in seconds", default=60.0)
     inputs: dict[str, list[int]] = setting("shape of each input, for dynamic dimensions", factory=dict[str, list[int]])
 
 

@@ -121,7 +121,7 @@ def candidate() -> None:
     )
     run(
         "Is it as fast? Both versions take turns, request by request, in fresh sessions",
-        *("bench", "v6.0.0", "--against", "oci-layout:registry:prod", "--seconds", "8"),
+        *("bench", "v6.0.0", "--against", "oci-layout:registry:prod"),
         expect=("cpu",),
         lines=24,
     )
@@ -227,12 +227,12 @@ def serves(port: int, digest: str) -> None:
     raise DemoError(f"the server answers {answer}, not {digest}")
 
 
-def digest_of(tag: str) -> str:
-    """The digest that a tag of the demo's registry names."""
+def serving(stage: str) -> str:
+    """The digest that a stage of the demo serves."""
     import interlock
 
     report = interlock.status(config=str(WORK / "interlock.yaml"))
-    return str(report.facts["stages"][tag]["registry"])
+    return str(report.facts["stages"][stage]["serving"])
 
 
 def main() -> int:
@@ -247,7 +247,7 @@ def main() -> int:
             refusals()
             back()
             say("The running server is back on 5.1.2 as well, without a restart")
-            serves(port, digest_of("prod"))
+            serves(port, serving("prod"))
     except (DemoError, fetch.FetchError) as error:
         print(f"\ndemo failed: {error}", file=sys.stderr)
         return 1
