@@ -8,7 +8,7 @@ where both sides hold the same bytes, their digests say so already.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
@@ -131,7 +131,11 @@ class Tokenizer:
         literals = {each.id for each in self.added}
         digest = hashlib.sha256()
         for number, token in sorted(self.tokens.items()):
-            raw = token.encode() if number in special or number in literals else token_bytes(self, token)
+            raw = (
+                token.encode("utf-8", "surrogateescape")
+                if number in special or number in literals
+                else token_bytes(self, token)
+            )
             digest.update(b"%d %d %d " % (number, number in special, len(raw)) + raw)
         return digest.hexdigest()
 
@@ -142,16 +146,23 @@ _ORDER: tuple[Format, ...] = ("tokenizer.json", "tekken", "sentencepiece", "tikt
 
 def read_tokenizer(tree: ModelTree) -> Tokenizer | None:
     """The tokenizer that serves from this model, None where there is none. Raises UnreadableModel."""
-    candidates = sorted(_candidates(tree), key=lambda pair: _ORDER.index(pair[0]))
-    return _read(*candidates[0], tree) if candidates else None
+    return next(_tokenizers(tree), None)
 
 
 def read_tokenizers(tree: ModelTree) -> list[Tokenizer]:
     """Every tokenizer of the model, the serving one first. Raises UnreadableModel."""
-    return [_read(kind, file, tree) for kind, file in sorted(_candidates(tree), key=lambda p: _ORDER.index(p[0]))]
+    return list(_tokenizers(tree))
 
 
-def _candidates(tree: ModelTree) -> Iterable[tuple[Format, TreeFile]]:
+def _tokenizers(tree: ModelTree) -> Iterator[Tokenizer]:
+    for kind, file in sorted(candidates(tree), key=lambda pair: _ORDER.index(pair[0])):
+        tokenizer = _read(kind, file, tree)
+        if tokenizer is not None:
+            yield tokenizer
+
+
+def candidates(tree: ModelTree) -> Iterator[tuple[Format, TreeFile]]:
+    """The files that may hold a tokenizer of the model, each with its format, in order of name."""
     for file in tree.files.values():
         if "/" in file.name:
             continue  # a tokenizer of another component
@@ -187,7 +198,7 @@ def _looks_like_tiktoken(file: TreeFile) -> bool:
     return bool(encoded) and rank.strip().isdigit() and not encoded.startswith(b"\x0a")
 
 
-def _read(kind: Format, file: TreeFile, tree: ModelTree) -> Tokenizer:
+def _read(kind: Format, file: TreeFile, tree: ModelTree) -> Tokenizer | None:
     from . import tokenizers
 
     try:

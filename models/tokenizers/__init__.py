@@ -9,7 +9,7 @@ from typing import cast
 from ..tokenizer import Format, Tokenizer
 from ..tree import ModelTree, TreeFile
 
-Reader = Callable[[TreeFile, ModelTree], Tokenizer]
+Reader = Callable[[TreeFile, ModelTree], Tokenizer | None]
 
 _MODULES: dict[Format, str] = {
     "tokenizer.json": "huggingface",

@@ -22,7 +22,7 @@ def token_bytes(tokenizer: Tokenizer, token: str) -> bytes:
     if is_byte_level(tokenizer):
         return unmapped(token)
     byte = _BYTE.fullmatch(token)
-    return bytes([int(byte[1], 16)]) if byte else token.replace(SPACE, " ").encode()
+    return bytes([int(byte[1], 16)]) if byte else token.replace(SPACE, " ").encode("utf-8", "surrogateescape")
 
 
 def is_byte_level(tokenizer: Tokenizer) -> bool:
@@ -58,7 +58,7 @@ def unmapped(token: str) -> bytes:
     try:
         return bytes(table[c] for c in token)
     except KeyError:
-        return token.encode()
+        return token.encode("utf-8", "surrogateescape")
 
 
 @cache

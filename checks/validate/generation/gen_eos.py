@@ -35,7 +35,8 @@ def check(ctx: Context) -> Iterator[Finding]:
     if not new:
         return
     if ctx.old is not None:
-        lost = sorted(stops(ctx.old) - new)
+        # Where the tokenizer's eos is all that either side declares, TOK-EOS has said it.
+        lost = sorted(stops(ctx.old) - new) if declared(ctx.old) or declared(ctx.new) else []
         if lost:
             yield ctx.finding(
                 RULE,
@@ -68,10 +69,13 @@ def check(ctx: Context) -> Iterator[Finding]:
 
 def stops(side: Side) -> frozenset[int]:
     """The ids that end an answer, from every file that declares some."""
-    found = stop_ids((side.config or {}).get("eos_token_id")) | stop_ids(
-        (side.generation_config or {}).get("eos_token_id")
-    )
-    return found | special(side, "eos").ids
+    return declared(side) | special(side, "eos").ids
+
+
+def declared(side: Side) -> frozenset[int]:
+    """The ids that configuration files list as eos_token_id."""
+    files = (side.config or {}, side.generation_config or {})
+    return frozenset[int]().union(*(stop_ids(each.get("eos_token_id")) for each in files))
 
 
 def terminator(side: Side) -> tuple[str, int] | None:

@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple
 from ....models.hf_config import stop_ids, token_content
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
+from .changes import both
+from .model import complete
 
 Role = Literal["eos", "bos", "pad", "unk"]
 
@@ -68,9 +70,13 @@ def moved(
     had, has = bool(old.ids or old.content is not None), bool(new.ids or new.content is not None)
     if not (texts or ids or had != has):
         return
+    level = "breaks" if had else gained
+    pair = both(ctx)
+    if role == "unk" and had != has and pair is not None and complete(pair[0]) and complete(pair[1]):
+        level = "hot"  # every byte is a token, so nothing is ever unknown
     yield ctx.finding(
         rule,
-        "breaks" if had else gained,
+        level,
         f"the {role} token changed" if had else f"there is a {role} token now",
         path=new.file or old.file,
         pointer=f"/{role}_token" if new.file.endswith(".json") and new.content is not None else "",

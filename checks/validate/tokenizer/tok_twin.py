@@ -1,0 +1,63 @@
+"""TOK-TWIN: two tokenizers in one model that disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....models.tokenizer import Tokenizer, candidates, read_tokenizers
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Rule
+from .changes import changes, shown
+from .judge import file_of
+
+RULE = Rule(
+    id="TOK-TWIN",
+    name="twin-tokenizers-disagree",
+    family="TOK",
+    severity=Severity.WARNING,
+    summary="two tokenizer files of one model give ids different meanings",
+    what="All tokenizer files of one directory, whatever their formats, by the bytes of each id.",
+    why="which one is loaded depends on the server and on a flag: the same model then has two vocabularies",
+    hint="convert one from the other again, or ship only one",
+    bad="tokenizer.model names id 3 <0x00>, tokenizer.json names it [INST]",
+    good="both give every id the same bytes",
+    example="text",
+    exemptions=("added tokens that only one of the formats can hold",),
+    references=("huggingface/transformers#27279", "huggingface/tokenizers#1786"),
+    reads=("tokenizer", "gguf"),
+)
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """Compare every other tokenizer with the serving one; files that OLD has byte by byte tell nothing new."""
+    names = [file.name for _, file in candidates(ctx.new.tree)]
+    if len(names) < 2:
+        return
+    if ctx.old is not None and all(name in ctx.old.tree.files and ctx.same(name, name) == "same" for name in names):
+        return
+    first, *others = read_tokenizers(ctx.new.tree) or [None]
+    for other in others:
+        if first is None or other is None:
+            continue
+        found = _disagreement(first, other)
+        if found:
+            yield ctx.finding(
+                RULE, "unproven", f"{file_of(first)} and {file_of(other)} disagree on {found}", path=file_of(other)
+            )
+
+
+def _disagreement(one: Tokenizer, other: Tokenizer) -> str:
+    """Ids that both name, otherwise; empty where they agree."""
+    found = changes(one, other)
+    literals = {each.id for each in (*one.added, *other.added)}
+    different = {
+        number: pair
+        for number, pair in {**found.renamed, **found.activated}.items()
+        if number not in literals or pair[0].strip() != pair[1].strip()
+    }
+    missing = {
+        n: token for n, token in found.removed.items() if n not in literals and n <= max(other.tokens, default=-1)
+    }
+    if different:
+        return f"{len(different):,} ids: {shown(different, 3)}"
+    return f"{len(missing):,} ids that only the first has: {shown(missing, 3)}" if missing else ""

@@ -1,0 +1,134 @@
+"""Read the tokenizer in a GGUF file's metadata (`tokenizer.ggml.*`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import UnreadableModel
+from ..gguf import STRING, GgufArray, GgufModel, read_array, read_gguf
+from ..tokenizer import AddedToken, Algorithm, Part, Tokenizer
+from ..tree import ModelTree, TreeFile
+
+_KEY = "tokenizer.ggml"
+_MODELS: dict[str, Algorithm] = {"gpt2": "BPE", "llama": "BPE", "bert": "WordPiece", "t5": "Unigram", "gemma4": "BPE"}
+UNKNOWN, CONTROL, USER_DEFINED, BYTE = 2, 3, 4, 6
+_MAX_TOKENS = 4_000_000
+
+
+def read(file: TreeFile, tree: ModelTree) -> Tokenizer | None:  # noqa: ARG001 - the signature of all readers
+    """The tokenizer of a GGUF file, None for a file without one, such as a projector or a later part of a split."""
+    header = read_gguf(file)
+    kind = header.metadata.get(f"{_KEY}.model")
+    if kind is None or kind in ("none", "no_vocab"):
+        return None
+    what = str(file.path)
+    if kind not in _MODELS:
+        raise UnreadableModel(what, f"has a tokenizer of the kind {kind!r}, which is not known")
+    tokens = _strings(file, header, "tokens")
+    if not tokens:
+        raise UnreadableModel(what, f"declares a {kind} tokenizer and holds no tokens")
+    types = _numbers(file, header, "token_type") or [1] * len(tokens)
+    scores = _numbers(file, header, "scores")
+    if len(types) != len(tokens) or (scores and len(scores) != len(tokens)):
+        raise UnreadableModel(what, "has token lists of different lengths")
+    vocab = _vocab(tokens, types, what)
+    of_type = {
+        k: frozenset(n for n, each in enumerate(types) if each == k) for k in (UNKNOWN, CONTROL, USER_DEFINED, BYTE)
+    }
+    merges = _merges(_strings(file, header, "merges"), what)
+    special = {role: _special(header, role) for role in ("unk", "bos", "eos", "pad")}
+    return Tokenizer(
+        path=what,
+        format="gguf",
+        algorithm=_MODELS[kind],
+        vocab=Part(lambda: vocab),
+        merges=Part(lambda: merges),
+        scores=Part(lambda: dict(enumerate(map(float, scores))) if not merges else {}),
+        settings={"kind": kind, "byte_level": kind == "gpt2", "continuing_subword_prefix": None},
+        # llama.cpp cuts control tokens out of a text as well, where the caller asks it to parse special tokens.
+        added=tuple(
+            AddedToken(n, tokens[n], special=n in of_type[CONTROL], normalized=False)
+            for n in sorted(of_type[CONTROL] | of_type[USER_DEFINED])
+        ),
+        normalizer=_switches(header, ("add_space_prefix", "remove_extra_whitespaces")),
+        pre_tokenizer={"type": "llama.cpp", "pre": header.metadata.get(f"{_KEY}.pre")} if kind == "gpt2" else None,
+        post_processor=_frame(header, kind, special),
+        special=special,
+        unmatched=of_type[UNKNOWN] | of_type[BYTE],
+    )
+
+
+def _array(header: GgufModel, key: str) -> GgufArray | None:
+    value = header.metadata.get(f"{_KEY}.{key}")
+    if value is None:
+        return None
+    if not isinstance(value, GgufArray) or value[1] > _MAX_TOKENS:
+        raise UnreadableModel(header.file, f"{_KEY}.{key} is not a list of at most {_MAX_TOKENS} items")
+    return value
+
+
+def _strings(file: TreeFile, header: GgufModel, key: str) -> list[str]:
+    array = _array(header, key)
+    if array is None:
+        return []
+    if array.type != STRING:
+        raise UnreadableModel(file.path, f"{_KEY}.{key} holds no strings", offset=array.begin)
+    # Tokens of models that were trained on raw bytes are not always UTF-8: such bytes stay apart from all text.
+    return [item.decode("utf-8", "surrogateescape") for item in read_array(file, header, array)]
+
+
+def _numbers(file: TreeFile, header: GgufModel, key: str) -> list[Any]:
+    array = _array(header, key)
+    if array is None:
+        return []
+    if array.type == STRING:
+        raise UnreadableModel(file.path, f"{_KEY}.{key} holds no numbers", offset=array.begin)
+    return read_array(file, header, array)
+
+
+def _vocab(tokens: list[str], types: list[int], what: str) -> dict[str, int]:
+    """Token to id. Padding entries may repeat a text; a token that matches text may not."""
+    vocab: dict[str, int] = {}
+    for number, token in enumerate(tokens):
+        if token in vocab:
+            if types[number] in (1, USER_DEFINED) and types[vocab[token]] in (1, USER_DEFINED):
+                raise UnreadableModel(what, f"holds the token {token[:40]!r} twice")
+            token = f"{token}\0{number}"  # noqa: PLW2901 - a name of its own
+        vocab[token] = number
+    return vocab
+
+
+def _merges(lines: list[str], what: str) -> tuple[tuple[str, str], ...]:
+    pairs: list[tuple[str, str]] = []
+    for index, line in enumerate(lines):
+        left, space, right = line.partition(" ") if not line.startswith(" ") else (" ", " ", line[2:])
+        if not space or not right:
+            raise UnreadableModel(what, f"{_KEY}.merges[{index}] is {line[:40]!r}, not two tokens")
+        pairs.append((left, right))
+    return tuple(pairs)
+
+
+def _special(header: GgufModel, role: str) -> int | None:
+    names = {"unk": "unknown_token_id", "bos": "bos_token_id", "eos": "eos_token_id", "pad": "padding_token_id"}
+    value = header.metadata.get(f"{_KEY}.{names[role]}")
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _frame(header: GgufModel, kind: str, special: dict[str, int | None]) -> dict[str, Any] | None:
+    """What llama.cpp puts around a text, as a template; its defaults depend on the kind."""
+    before = header.metadata.get(f"{_KEY}.add_bos_token", kind == "llama")
+    after = header.metadata.get(f"{_KEY}.add_eos_token", kind == "t5")
+    steps: list[dict[str, Any]] = [{"Sequence": {"id": "A", "type_id": 0}}]
+    if before and special["bos"] is not None:
+        steps.insert(0, {"SpecialToken": {"id": "bos", "type_id": 0}})
+    if after and special["eos"] is not None:
+        steps.append({"SpecialToken": {"id": "eos", "type_id": 0}})
+    if len(steps) == 1:
+        return None
+    tokens = {role: {"ids": [special[role]]} for role in ("bos", "eos")}
+    return {"type": "TemplateProcessing", "single": steps, "pair": [], "special_tokens": tokens}
+
+
+def _switches(header: GgufModel, names: tuple[str, ...]) -> dict[str, Any] | None:
+    found = {name: bool(value) for name in names if (value := header.metadata.get(f"{_KEY}.{name}")) is not None}
+    return {"type": "llama.cpp", **found} if found else None
