@@ -33,9 +33,9 @@ def benchmark(
 
     `model` and `against` are files or folders with one ONNX file; `names` is what to call them in the report. What is
     not given comes from interlock.yaml: `bench.providers`, `bench.inputs`, `contract.domains`,
-    `bench.max_regression` (percentile -> percentage), `bench.rounds` and `bench.seconds`. A comparison that is not decided is a
-    finding: it does not pass. With `swap`, ways to swap `against` (or the model itself) for the model under load are
-    measured instead. Raises BadInput and Refused as `benchmark.run` does.
+    `bench.max_regression` (percentile -> percentage), `bench.rounds` and `bench.seconds`. A comparison that is not
+    decided is a finding: it does not pass. With `swap`, ways to swap `against` (or the model itself) for the model
+    under load are measured instead. Raises BadInput and Refused as `benchmark.run` does.
     """
     from ..config.load import load
     from . import benchmark as room
