@@ -25,6 +25,9 @@ def validate(  # noqa: PLR0917 - typer passes them by name
         list[str] | None, typer.Option(metavar="DIR", help="an adapter that serves on the model; repeatable")
     ] = None,
     draft: Annotated[str | None, typer.Option(metavar="MODEL", help="the draft model that speculates for NEW")] = None,
+    probe: Annotated[
+        bool, typer.Option("--probe", help="also encode every token and adversarial texts with both real tokenizers")
+    ] = False,
     config: Config = None,
     output_format: OutputFormat = "human",
     output: Output = None,
@@ -51,6 +54,7 @@ def validate(  # noqa: PLR0917 - typer passes them by name
                 config=config,
                 fail_on=fail_on,
                 names=(new, against or ""),
+                options={"probe": probe},
                 base=_opened(base, stack)[0] if base else None,
                 adapters=[_opened(each, stack)[0] for each in adapter or ()],
                 draft=_opened(draft, stack)[0] if draft else None,

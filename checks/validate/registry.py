@@ -58,7 +58,8 @@ FAMILIES: tuple[Family, ...] = (
         "tokenizer",
         (
             *("tok_id", "tok_del", "tok_add", "tok_reserved", "tok_merge", "tok_flag", "tok_added", "tok_norm"),
-            *("tok_pre", "tok_dec", "tok_post", "tok_eos", "tok_bos", "tok_padtok", "tok_unk"),
+            *("tok_pre", "tok_dec", "tok_post", "tok_eos", "tok_bos", "tok_padtok", "tok_unk", "tok_side"),
+            *("tok_range", "tok_pad", "tok_fmt", "tok_twin", "tok_probe"),
         ),
         frozenset({"tokenizer", "tokenizer-config", "gguf"}),
     ),
