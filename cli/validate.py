@@ -54,7 +54,7 @@ def validate(  # noqa: PLR0917 - typer passes them by name
                 config=config,
                 fail_on=fail_on,
                 names=(new, against or ""),
-                options={"probe": probe},
+                probe=probe,
                 base=_opened(base, stack)[0] if base else None,
                 adapters=[_opened(each, stack)[0] for each in adapter or ()],
                 draft=_opened(draft, stack)[0] if draft else None,

@@ -43,6 +43,7 @@ def validate(
     base: str | Path | None = None,
     adapters: Sequence[str | Path] = (),
     draft: str | Path | None = None,
+    probe: bool = False,
 ) -> Report:
     """Compare the model at `new` with the live one at `against`, or check `new` alone.
 
@@ -54,7 +55,7 @@ def validate(
     unusable configuration; a broken file inside a model is a finding and exit code 2.
     """
     shown = names or (str(new), str(against or ""))
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {"probe": probe}
     if base is not None:
         options["base"] = _side(base)
     if adapters:
