@@ -212,8 +212,8 @@ class _Reader:
                 for _ in range(count - done):
                     i += 8 + unpack(data, i)[0]
                     done += 1
-            except struct.error:
-                pass  # the chunk ends here; the next one starts at this string
+            except (struct.error, OverflowError):
+                pass  # the chunk ends here, or a length is absurd; the checks above tell at the next turn
             at = self._start + i
         if at > size:
             raise self.fail("ends inside an array of strings", at=size, hint=TRUNCATED)

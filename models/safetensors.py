@@ -111,9 +111,7 @@ def _tensor(name: str, entry: Any, source: str, file: str, base: int) -> Tensor:
         raise UnreadableModel(source, f"tensor {name[:200]!r} has the data_offsets [{begin}, {end}]")
     bits = prod(shape) * BITS[dtype]
     if bits % 8 or bits // 8 != end - begin:
-        reason = (
-            f"tensor {name[:200]!r} of {dtype}{shape} takes {bits / 8:,.0f} bytes, but its offsets span {end - begin:,}"
-        )
+        reason = f"tensor {name[:200]!r} of {dtype} does not take the {end - begin:,} bytes that its offsets span"
         raise UnreadableModel(source, reason)
     return Tensor(dtype, tuple(shape), file, base + begin, base + end)
 
