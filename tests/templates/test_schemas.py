@@ -86,4 +86,21 @@ def test_our_own_linter_finds_nothing(profile: str, pedantic: bool, values: dict
         (tmp_path / "set.yaml").write_text(render(profile, values=variant).payload, encoding="utf-8")
         report = interlock.lint([str(tmp_path / "set.yaml")], pedantic=pedantic)
         assert [f"{f.rule} {f.message}" for f in report.findings] == []
-        assert report.inputs == 1
+        assert report.inputs == 7
+
+
+@pytest.mark.parametrize(
+    ("rule", "old", "new"),
+    [
+        ("HU603", "@sha256:", ":latest # "),
+        ("HU702", "maxUnavailable: 0", "maxUnavailable: 2"),
+        ("HU102", "/v2/models/vad/ready", "/v2/health/live"),
+    ],
+)
+def test_our_own_linter_knows_these_pods(rule: str, old: str, new: str, values: dict[str, Any], tmp_path: Path) -> None:
+    # Nothing found must not mean nothing looked at.
+    import interlock
+
+    values["image"] = f"nvcr.io/nvidia/tritonserver@{values['image'].partition('@')[2]}"
+    (tmp_path / "set.yaml").write_text(render("triton", values=values).payload.replace(old, new), encoding="utf-8")
+    assert rule in {finding.rule for finding in interlock.lint([str(tmp_path / "set.yaml")]).findings}

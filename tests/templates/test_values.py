@@ -164,3 +164,9 @@ def test_show_values_is_a_values_file(tmp_path: Path, capsys: pytest.CaptureFixt
     path.write_text(capsys.readouterr().out, encoding="utf-8")
     read, _, _ = inputs.read(str(path), None, [])
     assert read == type(read)()
+
+
+def test_example_manifests_are_what_would_be_rendered(root: Path) -> None:
+    example = root / "examples"
+    report = render("onnxruntime", values_file=str(example / "values.yaml"), check=str(example / "deploy"))
+    assert report.facts["drift"] == [], report.refused
