@@ -28,6 +28,6 @@ def embedded(resource: Resource, holder: Map, key: str) -> Iterator[Resource]:
         inner.text = "\n" * first + "\n".join(" " * indent + line if line else line for line in value.split("\n"))
     for document in documents(inner):
         if isinstance(document.root, Map):
-            found = Resource(Document(outer, document.index, document.line, document.root), document.root)
+            found = Resource(Document(outer, document.line, document.root), document.root)
             found.identity = resource.identity
             yield found

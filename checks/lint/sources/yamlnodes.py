@@ -7,7 +7,7 @@ entries in a compact array. The pure-Python parser is 22 times slower, so its ab
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -145,10 +145,9 @@ def walk(value: Any, limit: int = 20_000) -> Iterator[tuple[Map, str]]:
 
 @dataclass(slots=True)
 class Document:
-    """One YAML document of a file. `index` counts from 0; `line` is its first line."""
+    """One YAML document of a file; `line` is its first line."""
 
     file: TextFile
-    index: int
     line: int
     root: Any
     duplicates: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
@@ -158,35 +157,49 @@ def documents(file: TextFile) -> Iterator[Document]:
     """The documents of a file. One that cannot be read is a notice on the file, and the next ones are still read."""
     if not hasattr(yaml, "CSafeLoader"):
         raise Unreadable("PyYAML was built without libyaml", hint="install a PyYAML wheel, or libyaml-dev and rebuild")
-    source, skipped, index = file.text, 0, 0
+    source, skipped = file.text, 0
     for _ in range(_RETRIES):
-        loader = yaml.CSafeLoader(source)
-        try:
-            while loader.check_node():
-                node: Any = loader.get_node()
-                line = node.start_mark.line + 1 + skipped
-                builder = _Builder(skipped)
-                try:
-                    root = builder.build(node)
-                except Unreadable as error:
-                    file.notices.append(error)
-                else:
-                    yield Document(file, index, line, root, builder.duplicates)
-                index += 1
+        broken = yield from _stream(file, source, skipped)
+        if broken is None:
             return
-        except yaml.MarkedYAMLError as error:
-            line, column = _place(error)
-            file.notices.append(_explain(file.text, error, line + skipped, column))
-            jump = _next_document(source, line)
-            if jump is None:
-                return
-            source, lines = jump
-            skipped += lines
-        except yaml.YAMLError as error:
-            file.notices.append(Unreadable(f"invalid YAML: {str(error).splitlines()[0]}"))
-            return
-        finally:
-            loader.dispose()
+        source, lines = broken
+        skipped += lines
+
+
+def _stream(file: TextFile, source: str, skipped: int) -> Generator[Document, None, tuple[str, int] | None]:
+    """The documents up to the first that is broken; returns the text after that one, and how many lines come before."""
+    loader = yaml.CSafeLoader(source)
+    read = 0
+    try:
+        while loader.check_node():
+            node: Any = loader.get_node()
+            read = node.end_mark.line
+            builder = _Builder(skipped)
+            try:
+                root = builder.build(node)
+            except Unreadable as error:
+                file.notices.append(error)
+            else:
+                yield Document(file, node.start_mark.line + 1 + skipped, root, builder.duplicates)
+    except yaml.MarkedYAMLError as error:
+        line, column = _place(error)
+        lines = source.split("\n")
+        starts = [number for number, text in enumerate(lines) if text.startswith("---")]
+        culprit = line - 1
+        if culprit in starts and culprit > read:
+            culprit -= 1  # an unfinished document fails where the next one begins
+        # The parser looks ahead: what it fails on may stand in the document after the one it was about to give.
+        begin = max((number for number in starts if read <= number <= culprit), default=read)
+        if any(text.strip(" -\r") for text in lines[read:begin]):
+            yield from _stream(file, "\n".join(lines[read:begin]), skipped + read)
+        file.notices.append(_explain(file.text, error, line + skipped, column))
+        after = next((number for number in starts if number > culprit), None)
+        return None if after is None else ("\n".join(lines[after:]), after)
+    except yaml.YAMLError as error:
+        file.notices.append(Unreadable(f"invalid YAML: {str(error).splitlines()[0]}"))
+    finally:
+        loader.dispose()
+    return None
 
 
 def _place(error: yaml.MarkedYAMLError) -> tuple[int, int]:
@@ -201,17 +214,11 @@ def _explain(source: str, error: yaml.MarkedYAMLError, line: int, column: int) -
             reason, line=line, column=column, hint="pipe the output of helm template into interlock lint -"
         )
     reason = ", ".join(part for part in (error.context, error.problem) if part)
-    hint = "indent with spaces" if "tab" in reason or "'\\t'" in reason else ""
-    return Unreadable(f"invalid YAML: {reason}", line=line, column=column, hint=hint)
-
-
-def _next_document(source: str, line: int) -> tuple[str, int] | None:
-    """The source from the first `---` after `line` on, and how many lines were dropped."""
-    lines = source.split("\n")
-    for number in range(line, len(lines)):
-        if lines[number].startswith("---"):
-            return "\n".join(lines[number:]), number
-    return None
+    lines = source.splitlines()
+    text = lines[line - 1] if line <= len(lines) else ""
+    if "\t" in text[: len(text) - len(text.lstrip())]:
+        return Unreadable("invalid YAML: a tab indents the line", line=line, column=column, hint="indent with spaces")
+    return Unreadable(f"invalid YAML: {reason}", line=line, column=column)
 
 
 class _Builder:
