@@ -40,7 +40,8 @@ def assess(desk: Desk, digest: str, position: Position) -> Assessment:
 
 
 def _judge(desk: Desk, policy: str, known: list[Evidence]) -> tuple[str, Evidence | None]:
-    counted = [one for one in known if one.signer] if desk.stage.signed_evidence else known
+    # A failure counts whoever reports it; only a pass must be vouched for.
+    counted = [one for one in known if one.signer or not one.passed] if desk.stage.signed_evidence else known
     if not counted:
         return ("has no evidence signed by a trusted key" if known else "has not run on this version"), None
     fitting = [one for one in counted if one.policy == policy]

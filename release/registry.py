@@ -89,9 +89,11 @@ class Registry:
         return read_bounded(response, MAX_MANIFEST)
 
     def put_manifest(self, reference: str, raw: bytes, media_type: str = MANIFEST) -> Response:
-        """Store a manifest under a tag or its digest."""
+        """Store a manifest under a tag or its digest. Tried again on 400 too: while several clients write, a registry
+        of the 2.x line reads its own half written links and blames the sender."""
+        headers = {"Content-Type": media_type}
         response = self._http.call(
-            "PUT", f"/manifests/{reference}", accept=(201,), data=raw, headers={"Content-Type": media_type}
+            "PUT", f"/manifests/{reference}", accept=(201,), again=(400,), data=raw, headers=headers
         )
         response.close()
         return response

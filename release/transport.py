@@ -44,15 +44,18 @@ class Transport:
         """What a connection that broke in the middle of a body raises."""
         return self._errors
 
-    def call(self, method: str, url: str, *, accept: tuple[int, ...], **options: Any) -> Response:
+    def call(
+        self, method: str, url: str, *, accept: tuple[int, ...], again: tuple[int, ...] = (), **options: Any
+    ) -> Response:
         """One request whose answer must have a status of `accept`.
 
         `url` may be a path below the repository. Answers a challenge once. What only reads is tried again after a
         dropped connection or a server error: registries answer 500 while another client moves the tag that is read.
-        Raises NeedsAccess without network or credentials, InterlockError on any other answer.
+        `again` names statuses after which a write is tried again, where writing twice is writing once. Raises
+        NeedsAccess without network or credentials, InterlockError on any other answer.
         """
         address = url if "://" in url else f"{self.base}{url}"
-        repeatable = method in ("GET", "HEAD")
+        repeatable = bool(again) or method in ("GET", "HEAD")
         for attempt in range(_ATTEMPTS):
             last = attempt == _ATTEMPTS - 1 or not repeatable
             try:
@@ -63,7 +66,7 @@ class Transport:
             else:
                 if response.status_code in accept:
                     return response
-                if response.status_code < 500 or last:
+                if last or (response.status_code < 500 and response.status_code not in again):
                     self._refused(method, address, response)
                 response.close()
             time.sleep(0.1 * 2**attempt)
