@@ -26,6 +26,8 @@ _REDIRECT = re.compile(r"\d*(?:<<<|<<-|<<|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\()
 _SEPARATOR = re.compile(r";;&|;;|;&|;|&&|&|\|\||\|&|\||\n|\(|\)")
 _IN = re.compile(r"\s*in\b")
 _BLANK = re.compile(r"(?:\s|#[^\n]*\n)*")
+_COMMENT = re.compile(r"[^\n]*")
+_COMMENT_IN_BACKTICKS = re.compile(r"[^\n`]*")
 _ESAC = re.compile(r"esac\b")
 _DECLARE = frozenset({"export", "readonly", "local", "declare", "typeset"})
 _ASSIGNERS = frozenset({"read", "mapfile", "readarray", "for", "select", "getopts", "unset"})
@@ -114,8 +116,8 @@ class _Reader(WordReader):
             if found := SPACE.match(self.text, self.at):
                 self.at = found.end()
             elif character == "#":
-                end = self.text.find("\n", self.at)
-                self.at = len(self.text) if end < 0 else end
+                found = (_COMMENT_IN_BACKTICKS if until == "`" else _COMMENT).match(self.text, self.at)
+                self.at = found.end() if found else len(self.text)
             elif found := _REDIRECT.match(self.text, self.at):
                 self.redirect(command, found.group())
             elif self.text.startswith("((", self.at) and not command.words:

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from .shelltokens import Hole, Origin, Word
 
 SPACE = re.compile(r"(?:[ \t\r\f\v]|\\\r?\n)+")
+_LINE_END = re.compile(r"\\\r?\n")
 _RUN = re.compile(r"[^\s;&|<>()'\"\\$`]+")
 _QUOTED_RUN = re.compile(r"[^\"\\$`]+")
 _HOLE = re.compile(r"\$(?:[A-Za-z_]\w*|[0-9@*#?$!_-])")
@@ -60,8 +61,9 @@ class WordReader(ABC):
                 parts.append(found.group())
                 self.at = found.end()
             elif character == "\\":
-                if text.startswith(("\\\n", "\\\r\n"), self.at):
-                    break
+                if escaped := _LINE_END.match(text, self.at):
+                    self.at = escaped.end()
+                    continue
                 parts.append(text[self.at + 1 : self.at + 2])
                 self.at += 2
             elif character == "'":
@@ -84,8 +86,10 @@ class WordReader(ABC):
             elif text.startswith(("<(", ">("), self.at):
                 self.substitution(parts, 2)
             elif character == "(" and parts and parts[-1][-1:] in "?*+@!":
-                self.at += 1  # extended glob
-                parts.append("(")
+                end = text.find(")", self.at)  # extended glob
+                end = size if end < 0 else end + 1
+                parts.append(text[self.at : end])
+                self.at = end
             else:
                 break
         end = min(self.at, size)
