@@ -19,7 +19,8 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/python tests/services/prepare.py
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto -m "not alone"
+	$(BIN)/python -m pytest -m alone
 
 check: $(READY)
 	$(BIN)/ruff check .
