@@ -47,9 +47,9 @@ def render(
 ) -> int:
     """Print Kubernetes manifests for a model server that can be updated under traffic.
 
-    A Deployment whose init containers pull the model by digest and verify its signature, Service, PodDisruptionBudget,
-    NetworkPolicy, ServiceAccount, trust ConfigMap and PodMonitor. Images and models are named by digest; tags are
-    refused.
+    A Deployment whose init container pulls the model by digest and verifies its signature, Service,
+    PodDisruptionBudget, NetworkPolicy, ServiceAccount, PodMonitor and the ConfigMap that says who may sign. Images and
+    models are named by digest; tags are refused.
 
     \b
     interlock render vllm --values values.yaml | kubectl apply -f -

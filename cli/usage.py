@@ -28,12 +28,13 @@ class HelpCommand(TyperCommand):
         formatter.write(f"usage: {ctx.command_path} {' '.join(filter(None, words))}\n")
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
-        """Paragraphs are wrapped; those with a marker, an indented line or a closing colon keep their lines."""
+        """Paragraphs are wrapped; those with a marker or an indented line, and command lines, stay as they are."""
         del ctx
         text = inspect.cleandoc(self.help or "").partition("\f")[0]
         for paragraph in text.split("\n\n"):
             lines = [line for line in paragraph.split("\n") if line.strip() != "\b"]
             raw = len(lines) < len(paragraph.split("\n")) or any(line.startswith("  ") for line in lines[1:])
+            raw = raw or paragraph.startswith(("interlock ", "$ "))
             body = "\n".join(lines) if raw else textwrap.fill(paragraph, _width(formatter))
             formatter.write(f"\n{body}\n" if body.strip() else "")
 
@@ -62,18 +63,17 @@ def _choices(param: Any) -> list[str]:
 
 def _name(param: Any) -> str:
     """What stands for an argument or an option's value."""
-    many = "..." if param.nargs != 1 or getattr(param, "multiple", False) else ""
+    many = "..." if param.param_type_name == "argument" and param.nargs != 1 else ""
     if param.metavar:
-        return param.metavar + (
-            many if param.param_type_name == "argument" and not param.metavar.endswith("...") else ""
-        )
+        # Whether an argument may be left out or repeated is said by the usage line; some say it in the name, too.
+        name = param.metavar.strip("[].") if many else param.metavar
+        return name + many
     choices = _choices(param)
     if choices and len("|".join(choices)) <= 24:
         return "|".join(choices)
     if getattr(param.type, "name", "") in ("integer", "float"):
         return "N"
-    name = param.name.upper().replace("_", "-")
-    return name + (many if param.param_type_name == "argument" else "")
+    return param.name.upper().replace("_", "-") + many
 
 
 def _entry(param: Any, ctx: Any, style: Style, width: int) -> str:
