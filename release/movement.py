@@ -83,8 +83,8 @@ class Movement:
         target = self.begin.target
         if target is None:  # begin is always written with one; an edited ledger fails its chain before this
             raise BadInput(self.desk.name, "the request names no version", hint="see interlock history")
+        self._same_place()
         try:
-            self._same_place()
             manifest = load(self.desk.store, target.registry)
             if self.begin.kind == "promote":
                 self._once("gated", lambda: None, evidence)
@@ -152,9 +152,10 @@ class Movement:
     def restore(self, source: Pair | None, reason: str) -> Event:
         """Give the request up: put both anchors on the pair before it (None: on nothing) and write `abort`."""
         self._same_place()
+        pair = pair_of(self.desk, source.registry) if source else Pair("")
         if source is not None:
             manifest = load(self.desk.store, source.registry)
             self._stage(manifest)
             self._check(manifest)
-        self._point(source.registry if source else "", source.serving if source else "")
+        self._point(pair.registry, pair.serving)
         return self.note("abort", reason=reason)

@@ -27,11 +27,16 @@ class Position:
     @property
     def previous(self) -> Pair | None:
         """The good pair before the current one that named another version."""
-        return next((e.target for e in reversed(self.good[:-1]) if e.target != self.current), None)
+        return next((e.target for e in reversed(self.good[:-1]) if version(e.target) != version(self.current)), None)
 
     def reached(self, op: str) -> bool:
         """Whether the open request has an event `op`."""
         return any(event.op == op for event in self.open)
+
+
+def version(pair: Pair | None) -> str:
+    """The version that a pair names. Where a stage serves may change in the settings; the version is what is meant."""
+    return pair.registry if pair else ""
 
 
 def position_of(events: Sequence[Event]) -> Position:
@@ -54,7 +59,7 @@ def position_of(events: Sequence[Event]) -> Position:
 def _finish(position: Position, event: Event) -> None:
     if event.kind == "rollback":
         # Walk back: the versions after the restored one are no longer what a second rollback would find.
-        while position.good and position.good[-1].target != event.target:
+        while position.good and version(position.good[-1].target) != version(event.target):
             left = position.good.pop()
             if left.target is not None:
                 position.held[left.target.registry] = event.reason or f"rolled back at {event.time}"

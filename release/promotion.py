@@ -10,7 +10,7 @@ from .desk import Desk
 from .ledger import Event, Kind, Pair
 from .lock import exclusive
 from .movement import Movement, anchors, pair_of
-from .position import Position
+from .position import Position, version
 
 
 def promote_version(desk: Desk, text: str, *, request: str, reason: str, lift_hold: bool) -> Report:
@@ -27,7 +27,7 @@ def promote_version(desk: Desk, text: str, *, request: str, reason: str, lift_ho
         if _finished(position, request):
             return _report(desk, "promote", position.requests[request][-1], changed=False)
         evidence: tuple[str, ...] = ()
-        repairs = position.current == target
+        repairs = version(position.current) == digest
         if position.open:
             _continue_only(desk, position, "promote", target)
         elif repairs and anchors(desk) == (target.registry, target.serving):
@@ -82,7 +82,7 @@ def _check_request(desk: Desk, position: Position, request: str, kind: Kind, tar
     if not request or not events:
         return
     begin = events[0]
-    if (begin.kind, begin.target) != (kind, target):
+    if (begin.kind, version(begin.target)) != (kind, target.registry):
         wish = f"{begin.kind} {short(begin.target.registry) if begin.target else 'nothing'}"
         reason = f"request {request!r} of stage {desk.name} was to {wish}"
         raise BadInput("--request-id", reason, hint="use a new request id for a new wish")
@@ -98,7 +98,7 @@ def _finished(position: Position, request: str) -> bool:
 
 def _continue_only(desk: Desk, position: Position, kind: Kind, target: Pair) -> None:
     begin = position.open[0]
-    if (begin.kind, begin.target) == (kind, target):
+    if (begin.kind, version(begin.target)) == (kind, target.registry):
         return
     wish = f"{begin.kind} of {short(begin.target.registry) if begin.target else 'nothing'}"
     again = f"interlock rollback --in {desk.name}"
@@ -115,14 +115,14 @@ def _earlier(desk: Desk, position: Position, to: str) -> Pair:
     if to:
         digest = desk.digest_of(to)
         found = next((e.target for e in reversed(position.good[:-1]) if e.target and e.target.registry == digest), None)
-        if found is None or found == position.current:
+        if found is None or digest == version(position.current):
             reason = f"{short(digest)} is no earlier good version of this stage"
             raise Refused(f"stage {desk.name}", reason, hint=f"see interlock history --stage {desk.name}")
-        return found
+        return pair_of(desk, digest)
     if position.previous is None:
         hint = "promote another version instead"
         raise Refused(f"stage {desk.name}", "there is no good version before the current one", hint=hint)
-    return position.previous
+    return pair_of(desk, position.previous.registry)
 
 
 def _report(desk: Desk, command: str, event: Event, *, changed: bool) -> Report:

@@ -17,7 +17,7 @@ from urllib.parse import urljoin
 
 from ..report.errors import BadInput, InterlockError
 from . import durable
-from .descriptor import MANIFEST, MAX_MANIFEST, Descriptor, digest_of
+from .descriptor import MANIFEST, MAX_MANIFEST, Descriptor, digest_of, parse_json
 from .durable import Progress, explained, quiet
 from .modelpack import Entry, Manifest, build
 from .referrers import Referrers
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _RESUMES = 5
 _READ_BACK = 2
+_MAX_PAGES = 200
 
 
 class Registry:
@@ -45,12 +46,20 @@ class Registry:
 
     def tags(self) -> list[str]:
         """The names of all tags."""
-        response = self._http.call("GET", "/tags/list", accept=(200, 404))
-        if response.status_code == 404:
-            response.close()
-            return []
-        names: list[Any] = response.json().get("tags") or []
-        return sorted(str(name) for name in names)
+        names: list[str] = []
+        url = "/tags/list"
+        for _ in range(_MAX_PAGES):
+            response = self._http.call("GET", url, accept=(200, 404))
+            if response.status_code == 404:
+                response.close()
+                break
+            page: list[Any] = parse_json(read_bounded(response), f"{self.name} tags").get("tags") or []
+            names += map(str, page)
+            following = response.links.get("next", {}).get("url")
+            if not following:
+                break
+            url = urljoin(response.url, following)
+        return sorted(names)
 
     def tag(self, name: str) -> str:
         """The digest that a tag names, from the manifest's own bytes; empty where there is no such tag."""

@@ -33,7 +33,8 @@ def publish_model(model: str, target: str, tags: Sequence[str], config: Config) 
     for name in names:
         if not is_tag(name):
             raise BadInput(name[:140], "not a tag", hint="publish by tag; the digest follows from the files")
-    with open_model(model, verify=True, root=None) as opened:
+    with open_model(model, verify=True) as opened:
+        _check_apart(opened.path, reference)
         files = files_of(opened.path)
         store = open_store(reference, create=True)
         for name in names:
@@ -62,6 +63,12 @@ def publish_model(model: str, target: str, tags: Sequence[str], config: Config) 
     return Report(
         command="publish", facts=facts, inputs=1, headline=f"published {facts['reference']}: {size}", fail_on=None
     )
+
+
+def _check_apart(model: Path, target: Reference) -> None:
+    if target.scheme != "oci" and Path(target.place).resolve().is_relative_to(model.resolve()):
+        reason = "the target lies inside the model, which would then hold itself"
+        raise BadInput(target, reason, hint="publish to a place outside the model directory")
 
 
 def _check_tag(store: Store, target: Reference, tag: str, config: Config) -> None:

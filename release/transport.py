@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..report.errors import BadInput, InterlockError, NeedsAccess
 from ..version import __version__
 from .credentials import credentials_for
+from .descriptor import parse_json
 
 if TYPE_CHECKING:
     from requests import Response
@@ -112,7 +113,7 @@ class Transport:
             self._unreachable(error)
         if response.status_code != 200:
             self._no_credentials(f"its token service answers {response.status_code}")
-        answer = response.json()
+        answer = parse_json(read_bounded(response), realm)
         return f"Bearer {answer.get('token') or answer.get('access_token')}"
 
     def _no_credentials(self, why: str) -> NoReturn:

@@ -27,8 +27,8 @@ class File:
 def files_of(model: Path) -> list[File]:
     """Every file of a model directory, or the one file that `model` is and its signature, by path.
 
-    Links inside the model are followed; a link that leaves it is refused, because it would publish something its
-    author did not put there. Raises BadInput on that, on dangling links, special files, and names that cannot be
+    Links to files inside the model are followed; a link that leaves it is refused, because it would publish something
+    its author did not put there. Raises BadInput on that, on dangling links, special files, and names that cannot be
     written down portably; NothingToCheck on a directory without files.
     """
     if model.is_file():
@@ -40,42 +40,38 @@ def files_of(model: Path) -> list[File]:
         raise BadInput(model, reason, hint="give a model directory, a model file or a reference")
     root = model.resolve()
     found: list[File] = []
-    _collect(root, "", root, found)
+    folders = [(root, "")]
+    while folders:
+        folder, prefix = folders.pop()
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                path, here = f"{prefix}{entry.name}", Path(entry.path)
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name not in SKIP_FOLDERS:
+                        folders.append((here, f"{path}/"))
+                    continue
+                check_path(path, str(root))
+                found.append(File(path, here, _size(here, entry.is_symlink(), root)))
     if not found:
         raise NothingToCheck(model, "the directory holds no files", hint="point at the folder with the weights")
     return sorted(found, key=lambda file: file.path.encode())
 
 
-def _collect(folder: Path, prefix: str, root: Path, found: list[File]) -> None:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            path = f"{prefix}{entry.name}"
-            here = Path(entry.path)
-            if entry.is_symlink():
-                _check_link(here, path, root)
-            try:
-                info = entry.stat()
-            except FileNotFoundError as error:
-                raise BadInput(here, "vanished while the model was read", hint="stop what writes to it") from error
-            if stat.S_ISDIR(info.st_mode):
-                if entry.name not in SKIP_FOLDERS:
-                    _collect(here, f"{path}/", root, found)
-            elif not stat.S_ISREG(info.st_mode):
-                raise BadInput(here, "not a regular file", hint="leave pipes, sockets and devices out of a model")
-            else:
-                check_path(path, str(root))
-                found.append(File(path, here, info.st_size))
-
-
-def _check_link(link: Path, path: str, root: Path) -> None:
+def _size(path: Path, link: bool, root: Path) -> int:
+    """The size of a regular file, or of the one inside the model that a link points to."""
     try:
-        target = link.resolve(strict=True)
+        target = path.resolve(strict=True) if link else path
+        info = target.stat()
     except (OSError, RuntimeError) as error:
-        raise BadInput(link, "dangling or circular link", hint="replace it by the file it should be") from error
-    if not target.is_relative_to(root):
-        raise BadInput(link, f"the link leaves the model: it points to {target}", hint="copy the file into the model")
-    if target.is_dir() and link.parent.resolve().is_relative_to(target):
-        raise BadInput(link, f"the link {path} points to a folder that holds it", hint="remove the link")
+        reason = "dangling or circular link" if link else "vanished while the model was read"
+        raise BadInput(path, reason, hint="replace it by the file it should be") from error
+    if link and not target.is_relative_to(root):
+        raise BadInput(path, f"the link leaves the model: it points to {target}", hint="copy the file into the model")
+    if stat.S_ISDIR(info.st_mode):
+        raise BadInput(path, "a link to a folder", hint="replace it by the folder: only links to files are followed")
+    if not stat.S_ISREG(info.st_mode):
+        raise BadInput(path, "not a regular file", hint="leave pipes, sockets and devices out of a model")
+    return info.st_size
 
 
 def check_path(path: str, what: str) -> None:

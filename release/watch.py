@@ -121,8 +121,7 @@ def _problems(desk: Desk, position: Position, one: Standing) -> list[str]:
     last = f"the last good version is {short(one.good)}" + (f" since {one.since}" if one.since else "")
     if one.tag != one.good:
         found.append(f"the tag moved behind the ledger: it names {short(one.tag)}, {last}")
-    wanted = position.current.serving if position.current else ""
-    if desk.serving is not None and one.serving != wanted:
+    if desk.serving is not None and one.serving != one.good:
         found.append(f"the serving side moved behind the ledger: it serves {short(one.serving)}, {last}")
     if found and one.good:
         found.append(f"to put the last good pair back: interlock promote {one.good} --to {desk.name}")

@@ -198,7 +198,7 @@ def test_what_may_not_be_published(project: Any, helpers: Any) -> None:
     cases = {
         "leaves the model": lambda: (model / "x").symlink_to(outside),
         "dangling": lambda: (model / "x").symlink_to("nowhere"),
-        "holds it": lambda: (model / "x").symlink_to("."),
+        "a link to a folder": lambda: (model / "x").symlink_to("."),
         "not a regular file": lambda: os.mkfifo(model / "x"),
         "control character": lambda: (model / "x\n").write_text(""),
     }
@@ -211,6 +211,8 @@ def test_what_may_not_be_published(project: Any, helpers: Any) -> None:
                 bad.unlink()
     with pytest.raises(BadInput, match="no such file"):
         publish(str(project.root / "absent"), target)
+    with pytest.raises(BadInput, match="inside the model"):
+        publish(str(project.root), target)
     (project.root / "void").mkdir()
     with pytest.raises(NothingToCheck):
         publish(str(project.root / "void"), target)

@@ -234,6 +234,21 @@ def test_settings_that_cannot_be_served(published: Any, stages: str, reason: str
     assert caught.value.hint
 
 
+def test_a_serving_side_that_is_declared_later(published: Any, helpers: Any) -> None:
+    """Versions that were promoted before there was a serving side are rolled back to with it."""
+    published.write("\n  prod: {}\n")
+    for version in ("1.0", "2.0"):
+        helpers.passed(promote(version, "prod", config=published.config))
+    published.write("\n  prod: {serving: {directory: served}}\n")
+    report = status(config=published.config)
+    assert report.exit_code == 1 and "it serves none" in report.refused
+    helpers.passed(promote("2.0", "prod", config=published.config))
+    assert anchors(published) == (published.two, published.two)
+    helpers.passed(rollback("prod", config=published.config))
+    assert anchors(published) == (published.one, published.one)
+    helpers.passed(status(config=published.config))
+
+
 def test_no_registry_and_no_stages(published: Any) -> None:
     published.write(registry='""')
     with pytest.raises(BadInput, match="no registry is set"):
