@@ -90,7 +90,7 @@ def _token(token: str, config: Any) -> IdentityToken:
         return IdentityToken(raw)
     except IdentityError as error:
         text = reason(error)
-        if "expired" in text or "not within its validity period" in text:
+        if any(words in text for words in ("expired", "validity period", "not yet valid")):
             raise NeedsAccess("the identity token", f"has expired or is not valid yet: {text}", hint=hint) from error
         raise BadInput("the identity token", f"cannot be used: {text}", hint=hint) from error
     except IssuerError as error:

@@ -17,6 +17,8 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 from services.reference_signing import Reference, install
+from services.sigstore_services import Sigstore
+from services.sigstore_services import install as install_sigstore
 
 CURVES = {"P-256": ec.SECP256R1(), "P-384": ec.SECP384R1(), "P-521": ec.SECP521R1()}
 
@@ -69,5 +71,15 @@ def model(tmp_path: Path) -> Path:
 def reference(root: Path, require: Callable[[str, str], NoReturn]) -> Iterator[Reference]:
     """The reference implementation, running."""
     running = Reference(install(root, require))
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="session")
+def sigstore(
+    root: Path, require: Callable[[str, str], NoReturn], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sigstore]:
+    """A Sigstore on loopback, running."""
+    running = Sigstore(install_sigstore(root, require), tmp_path_factory.mktemp("sigstore"))
     yield running
     running.close()
