@@ -15,6 +15,7 @@ from ...models.onnx import Initializer, OnnxModel
 from .contents import WHOLE
 from .graph.contract import beside
 from .graph.contract import pairs as graphs
+from .graph.external import span
 from .graph.structure import MAX_NODES, Structure
 from .rulebase import Context
 from .side import Side
@@ -125,15 +126,15 @@ class _Files:
 
 
 def _compare(count: _Count, old: dict[str, Span], new: dict[str, Span]) -> None:
-    whole = sum(span.end - span.begin for span in new.values()) <= WHOLE
+    whole = sum(place.end - place.begin for place in new.values()) <= WHOLE
     count.removed.extend(old.keys() - new.keys())
     with _Files() as files:
-        for name, span in new.items():
-            size = span.end - span.begin
+        for name, place in new.items():
+            size = place.end - place.begin
             count.total += size
             if name not in old:
                 count.added.append(name)
-            elif _differ(old[name], span, files, whole=whole):
+            elif _differ(old[name], place, files, whole=whole):
                 count.changed.append(name)
             elif whole:
                 count.same += 1
@@ -190,8 +191,8 @@ def _span(side: Side, model: OnnxModel, tensor: Initializer) -> Span:
         return Span(kind, _path(side, model.file), tensor.begin, tensor.end)
     keys = dict(tensor.external)
     location = beside(model, keys.get("location", ""))
-    begin = int(keys.get("offset") or 0)
-    end = begin + int(keys.get("length") or tensor.nbytes)
+    begin, length = span(side.show(model.file), tensor)
+    end = begin + length
     if location in side.tree.files:
         return Span(kind, _path(side, location), begin, end)
     return Span(kind, str(side.tree.files[model.file].path.parent / keys.get("location", "")), begin, end)

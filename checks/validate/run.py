@@ -143,6 +143,9 @@ def _findings(context: Context, kinds: set[str]) -> tuple[list[Finding], list[Un
             findings.extend(module.check(context))
         except UnreadableModel as problem:
             problems[str(problem)] = problem
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            problems[str(error)] = UnreadableModel(error.filename or context.new.name, reason)
     return findings, list(problems.values())
 
 
@@ -162,7 +165,7 @@ def _or(read: Callable[[], Value], otherwise: Value) -> Value:
     """What `read` gives. The facts are an extra: what they cannot read, the rules have reported."""
     try:
         return read()
-    except UnreadableModel:
+    except (UnreadableModel, OSError):
         return otherwise
 
 

@@ -23,9 +23,7 @@ RULE = Rule(
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Named bases that differ, and a base that changed under adapters."""
-    moved = any(
-        contents(ctx, pair) != "same" for pair in pairs(ctx) if not any("adapter_model" in f for f in pair.new.files)
-    )
+    moved = any(contents(ctx, pair) != "same" for pair in pairs(ctx))
     for subject in subjects(ctx):
         path = subject.config_file
         if subject.old is not None and _base(subject.old.config) != _base(subject.adapter.config):

@@ -55,7 +55,7 @@ def _fault(side: Side, model: OnnxModel, tensor: Initializer, location: str) -> 
         size = side.tree.files[name].size if name in side.tree.files else -1
     if size < 0:
         return f"external data '{location}' is missing"
-    begin, length = _span(where, tensor)
+    begin, length = span(where, tensor)
     if begin + length > size:
         return f"external data '{location}' is truncated: '{tensor.name}' ends at byte {begin + length:,} of {size:,}"
     if tensor.nbytes and length < tensor.nbytes:
@@ -63,7 +63,7 @@ def _fault(side: Side, model: OnnxModel, tensor: Initializer, location: str) -> 
     return ""
 
 
-def _span(where: object, tensor: Initializer) -> tuple[int, int]:
+def span(where: object, tensor: Initializer) -> tuple[int, int]:
     """Offset and length of external data; a missing length means the tensor's own size."""
     keys = dict(tensor.external)
     try:

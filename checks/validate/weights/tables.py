@@ -21,10 +21,16 @@ class Pair:
 
 
 def pairs(ctx: Context) -> Iterator[Pair]:
-    """Sets of the same name; the sets that the servers load; or the only one left on each side."""
+    """Sets of the same name; the sets that the servers load; or the only one left on each side.
+
+    Adapters are left out: they are loaded anew, whatever their shapes, and have rules of their own.
+    """
     if ctx.old is None:
         return
-    old, new = dict(ctx.old.weight_sets), dict(ctx.new.weight_sets)
+    old, new = (
+        {name: table for name, table in side.weight_sets.items() if not name.endswith("adapter_model")}
+        for side in (ctx.old, ctx.new)
+    )
     main_old, main_new = ctx.old.weights, ctx.new.weights
     if main_old is not None and main_new is not None:
         del old[main_old.name], new[main_new.name]

@@ -1,0 +1,251 @@
+"""Verdict, plan, exceptions, references and exit codes of `validate`."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from interlock.checks.validate import registry
+from interlock.checks.validate.contents import same_bytes
+from interlock.checks.validate.run import validate
+from interlock.cli.command import run
+from interlock.cli.table import BY_NAME
+from interlock.config.settings import Accepted, Contract
+from interlock.models.errors import UnreadableModel
+from interlock.models.tree import read_tree
+from interlock.report import exits
+from interlock.report.errors import BadInput, NothingToCheck
+from validate.build import folder, llama, llama_tensors, onnx_model, safetensors
+
+IO = {"x": ("float", ["batch", 4])}
+OUT = {"y": ("float", ["batch", 2])}
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    return folder(tmp_path / "old", {"model.onnx": onnx_model(IO, OUT)})
+
+
+@pytest.fixture
+def breaking(tmp_path: Path) -> Path:
+    return folder(tmp_path / "new", {"model.onnx": onnx_model({"z": ("int64", ["batch"])}, OUT)})
+
+
+def test_identical_models_are_equal_and_need_no_plan(old: Path) -> None:
+    report = validate(old, old, contract=Contract())
+    assert report.facts["verdict"] == "equal"
+    assert report.facts["plan"] == []
+    assert report.headline == "verdict: equal"
+    assert report.exit_code == exits.PASS
+
+
+def test_a_single_model_is_checked_alone(old: Path, tmp_path: Path) -> None:
+    report = validate(old, contract=Contract())
+    assert report.headline == "verdict: consistent"
+    assert report.exit_code == exits.PASS
+    broken = folder(
+        tmp_path / "m", {"config.json": llama(), "model.safetensors": safetensors(llama_tensors(head=False))}
+    )
+    report = validate(broken, contract=Contract())
+    assert {f.rule for f in report.findings if f.level == "breaks"} == {"WTS-TIE"}
+    assert report.exit_code == exits.REFUSED
+
+
+@pytest.mark.parametrize(
+    ("level", "fail_on", "code"),
+    [
+        ("breaks", "breaks", 1),
+        ("breaks", "any", 1),
+        ("restart", "breaks", 0),
+        ("restart", "unproven", 0),
+        ("restart", "restart", 1),
+        ("hot", "restart", 0),
+        ("hot", "any", 1),
+        ("equal", "restart", 0),
+    ],
+)
+def test_fail_on(old: Path, breaking: Path, level: str, fail_on: str, code: int) -> None:
+    rules = [f.rule for f in validate(breaking, old, contract=Contract()).findings]
+    contract = Contract(levels=dict.fromkeys(rules, level))
+    report = validate(breaking, old, contract=contract, fail_on=fail_on)  # pyright: ignore[reportArgumentType]
+    # A project's own level lowers a rule, but bytes that differ are never equal.
+    assert report.facts["verdict"] == ("hot" if level == "equal" else level)
+    assert report.exit_code == code
+
+
+def test_an_accepted_finding_ends_on_its_day(old: Path, breaking: Path) -> None:
+    rules = {f.rule for f in validate(breaking, old, contract=Contract()).findings}
+    today = datetime.now(UTC).date()
+
+    def contract(days: int, path: str = "") -> Contract:
+        until = (today + timedelta(days=days)).isoformat()
+        return Contract(
+            accept=[Accepted(rule=r, reason="clients moved", until=until, path=path) for r in sorted(rules)]
+        )
+
+    report = validate(breaking, old, contract=contract(1))
+    assert report.facts["verdict"] == "hot"
+    assert report.exit_code == exits.PASS
+    assert "accepted" in report.headline
+    assert all(f.suppressed and "clients moved" in f.suppressed for f in report.findings)
+    assert validate(breaking, old, contract=contract(-1)).exit_code == exits.REFUSED
+    assert validate(breaking, old, contract=contract(1, "other.onnx")).exit_code == exits.REFUSED
+
+
+@pytest.mark.parametrize(
+    "broken", [{"rule": "X", "reason": "r", "until": "soon"}, {"rule": "X", "until": "2099-01-01"}]
+)
+def test_an_exception_without_reason_or_day_is_refused(old: Path, broken: dict[str, str]) -> None:
+    with pytest.raises(BadInput, match=r"until|reason"):
+        validate(old, old, contract=Contract(accept=[Accepted(**broken)]))
+
+
+def test_a_broken_file_is_a_finding_and_never_a_pass(old: Path, tmp_path: Path) -> None:
+    whole = (old / "model.onnx").read_bytes()
+    good = safetensors({"w": ("F32", [64])})
+    new = folder(tmp_path / "new", {"model.onnx": whole[:-20], "model.safetensors": good[:-1]})
+    report = validate(new, old, contract=Contract())
+    assert report.exit_code == exits.BAD_INPUT
+    assert report.headline == "verdict: none — 2 files could not be read"
+    assert {f.rule for f in report.findings} >= {"FIL-TRUNC"}
+    assert report.unread == 2
+
+
+def test_no_model_at_all(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableModel, match="not found"):
+        validate(tmp_path / "absent")
+    with pytest.raises(NothingToCheck):
+        validate(folder(tmp_path / "m", {"README.md": "hello"}))
+
+
+def test_external_data_is_checked(tmp_path: Path) -> None:
+    import onnx
+
+    def save(name: str) -> Path:
+        proto = onnx.load_from_string(onnx_model(IO, OUT))
+        path = tmp_path / name
+        path.mkdir()
+        convert = {"all_tensors_to_one_file": True, "location": "w.bin", "size_threshold": 0}
+        onnx.save(proto, path / "model.onnx", save_as_external_data=True, **convert)
+        return path
+
+    old, new = save("old"), save("new")
+    assert validate(new, old, contract=Contract()).facts["verdict"] == "equal"
+    assert validate(new / "model.onnx", old / "model.onnx", contract=Contract()).facts["verdict"] == "hot"
+    (new / "w.bin").write_bytes(b"\x07" * 8)
+    assert validate(new, old, contract=Contract()).facts["verdict"] == "hot"
+    (new / "w.bin").write_bytes(b"\x07" * 7)
+    report = validate(new, old, contract=Contract())
+    assert ("ONX-EXT", "breaks") in {(f.rule, f.level) for f in report.findings}
+    (new / "w.bin").unlink()
+    assert validate(new, old, contract=Contract()).facts["verdict"] == "breaks"
+    for location in ("../old/w.bin", "/etc/passwd", "model.onnx"):
+        proto = onnx.load(old / "model.onnx", load_external_data=False)
+        proto.graph.initializer[0].external_data[0].value = location
+        (new / "model.onnx").write_bytes(proto.SerializeToString())
+        report = validate(new, old, contract=Contract())
+        assert report.exit_code == exits.BAD_INPUT, location
+
+
+def test_large_files_are_only_sampled(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        with (tmp_path / f"{name}.bin").open("wb") as stream:
+            stream.truncate(1 << 30)
+    a, b = (read_tree(tmp_path).files[f"{name}.bin"] for name in ("a", "b"))
+    assert same_bytes(a, b) == "unknown"
+    with (tmp_path / "b.bin").open("r+b") as stream:
+        stream.seek((1 << 30) - 1)
+        stream.write(b"x")
+    assert same_bytes(a, b) == "different"
+    assert same_bytes(a, a) == "same"
+
+
+def test_memory_as_in_the_worked_example(tmp_path: Path) -> None:
+    """70 B parameters in bf16 on 80 GB GPUs at 0.9: two GPUs do not do, four leave 1.4 GB, eight plenty."""
+    config = llama(num_hidden_layers=80, num_attention_heads=64, num_key_value_heads=8, hidden_size=8192)
+    header = {"model.embed_tokens.weight": {"dtype": "BF16", "shape": [141_100 // 2, 1_000_000]}}
+    size = 141_100 * 1_000_000
+    header["model.embed_tokens.weight"]["data_offsets"] = [0, size]  # pyright: ignore[reportArgumentType]
+    text = json.dumps(header).encode()
+    for name in ("old", "new"):
+        path = folder(tmp_path / name, {"config.json": config})
+        with (path / "model.safetensors").open("wb") as stream:
+            stream.write(len(text).to_bytes(8, "little") + text)
+            stream.truncate(8 + len(text) + size)
+    fits: dict[int, tuple[str, float, int]] = {}
+    for gpus in (2, 4, 8):
+        contract = Contract(gpu_memory="80GB", gpus=gpus, kv_tokens=30_000)
+        report = validate(tmp_path / "new", tmp_path / "old", contract=contract)
+        pointer = report.facts["memory"]["strategies"][0]
+        (finding,) = [f for f in report.findings if f.rule == "MEM-FIT"]
+        fits[gpus] = (finding.level, round(pointer["left"] / 1e9, 1), pointer["tokens"])
+        assert report.facts["memory"]["kv_per_token"] == 327_680
+    assert fits[2] == ("restart", -69.1, 0)
+    assert fits[4][:2] == ("restart", 1.4)
+    assert 17_000 < fits[4][2] < 18_000
+    assert fits[8][:2] == ("hot", 36.7)
+
+
+def test_delta_names_what_changed(tmp_path: Path) -> None:
+    tensors = llama_tensors()
+    old = folder(tmp_path / "old", {"config.json": llama(), "model.safetensors": safetensors(tensors)})
+    changed = safetensors(tensors, fills={"model.norm.weight": 9})
+    new = folder(tmp_path / "new", {"config.json": llama(), "model.safetensors": changed})
+    delta = validate(new, old, contract=Contract()).facts["delta"]
+    assert delta["tensors"] == {"changed": 1, "added": 0, "removed": 0, "unknown": 0, "same": len(tensors) - 1}
+    assert delta["changed"] == ["model.norm.weight"]
+    assert delta["bytes_to_ship"] == 16
+    assert delta["exact"]
+
+
+def test_delta_names_the_changed_subgraph(old: Path, tmp_path: Path) -> None:
+    new = folder(tmp_path / "new", {"model.onnx": onnx_model(IO, OUT, node=("Neg", ""))})
+    delta = validate(new, old, contract=Contract()).facts["delta"]
+    assert [(group["operators"], group["types"]) for group in delta["subgraphs"]] == [(1, {"Neg": 1})]
+    assert delta["tensors"]["same"] == 1
+
+
+def test_strict_contract_counts_bytes(old: Path, tmp_path: Path) -> None:
+    new = folder(tmp_path / "new", {"model.onnx": onnx_model(IO, OUT, weight=3.0)})
+    assert validate(new, old, contract=Contract()).facts["verdict"] == "hot"
+    report = validate(new, old, contract=Contract(level="strict"))
+    assert ("FIL-BYTES", "breaks") in {(f.rule, f.level) for f in report.findings}
+
+
+@pytest.mark.parametrize("text", ["80 apples", "-1GB", ""])
+def test_a_size_that_is_none(old: Path, text: str) -> None:
+    if text:
+        with pytest.raises(BadInput, match="size"):
+            validate(old, old, contract=Contract(gpu_memory=text))
+    else:
+        assert validate(old, old, contract=Contract(gpu_memory=text)).facts["memory"]["strategies"] == ()
+
+
+def test_rules_are_documented_and_named_once() -> None:
+    rules = registry.all_rules()
+    assert len({rule.id for rule in rules}) == len(rules)
+    for rule in rules:
+        assert rule.id.split("-")[0] == rule.family
+        assert rule.summary
+        assert rule.what
+        assert rule.why
+        assert rule.hint
+        assert not rule.summary.endswith(".")
+        assert rule.summary[0].islower() or rule.summary.split()[0][0].isupper()
+
+
+def test_command_line(old: Path, breaking: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(BY_NAME["validate"], [str(old), "--against", str(old)]) == exits.PASS
+    assert capsys.readouterr().out.strip().endswith("verdict: equal")
+    assert run(BY_NAME["validate"], [str(breaking), "--against", str(old), "-f", "json"]) == exits.REFUSED
+    document = json.loads(capsys.readouterr().out)
+    assert document["facts"]["verdict"] == "breaks"
+    assert document["refused"] == "breaks is not accepted with --fail-on restart"
+    assert run(BY_NAME["validate"], [str(old / "absent")]) == exits.BAD_INPUT
+    captured = capsys.readouterr()
+    assert "not found" in captured.err
+    assert "Traceback" not in captured.err
+    for fail_on in ("breaks", "unproven", "any"):
+        assert run(BY_NAME["validate"], [str(breaking), "-a", str(old), "--fail-on", fail_on]) == exits.REFUSED
