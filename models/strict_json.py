@@ -49,6 +49,8 @@ def loads(data: bytes, what: object, *, limit: int = 0) -> Value:
         # In large files, which are vocabularies, the readers check the few numbers themselves.
         finite = _finite if len(data) < _LARGE else None
         value: Any = json.loads(text, object_pairs_hook=pairs, parse_constant=constant, parse_float=finite)
+    except UnreadableModel:
+        raise
     except json.JSONDecodeError as error:
         reason = f"invalid JSON at line {error.lineno} column {error.colno}: {error.msg.lower()}"
         raise UnreadableModel(what, reason, hint="is the file complete?") from None

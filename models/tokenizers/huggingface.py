@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -66,35 +66,60 @@ def parse(data: bytes, what: str, source: Path | None = None) -> Tokenizer:
     return tokenizer
 
 
+Span = tuple[int, int]
+Reread = Callable[[int, int], bytes]
+
+
 def _lazily(tokenizer: Tokenizer, data: bytes, what: str, sections: Cut, source: Path | None) -> None:
-    """Set the parts of `tokenizer` that were cut out."""
-    view = memoryview(data)
-
-    def span(start: int, end: int) -> bytes:
-        if source is None:
-            return data[start:end]
-        with source.open("rb") as stream:
-            section = os.pread(stream.fileno(), end - start, start)
-        if len(section) != end - start:
-            raise UnreadableModel(source, "shrank while it was read")
-        return section
-
-    def vocab() -> Mapping[str, int]:
-        return _vocab(loads(b"{" + span(*sections.vocab) + b"}", f"{what}: /model/vocab"), what)
-
-    def merges() -> Pairs:
-        return _merges(loads(b"[" + span(*sections.merges) + b"]", f"{what}: /model/merges"), what)[1]
-
+    """Set the parts of `tokenizer` that were cut out. Nothing here may hold on to `data` where there is a file."""
+    reread = _of_memory(data) if source is None else _of_file(source, len(data))
     start, end = sections.merges
     head = data[start : min(end, start + 64)].lstrip()[:1]
     tokenizer.merge_form = "pair" if head == b"[" else "string" if head else ""
-    tokenizer.vocab = Part(vocab, _digest(view, sections.vocab))
-    tokenizer.merges = Part(merges, _digest(view, sections.merges))
-    tokenizer.top_id = lambda: highest(span(*sections.vocab))
+    tokenizer.vocab = Part(_vocab_part(reread, sections.vocab, what), _digest(data, sections.vocab))
+    tokenizer.merges = Part(_merges_part(reread, sections.merges, what), _digest(data, sections.merges))
+    tokenizer.top_id = _top_id(reread, sections.vocab)
 
 
-def _digest(view: memoryview, span: tuple[int, int]) -> str:
-    return hashlib.sha256(view[slice(*span)]).hexdigest()
+def _of_memory(data: bytes) -> Reread:
+    return lambda start, end: data[start:end]
+
+
+def _of_file(path: Path, size: int) -> Reread:
+    def reread(start: int, end: int) -> bytes:
+        with path.open("rb") as stream:
+            status = os.fstat(stream.fileno())
+            section = os.pread(stream.fileno(), min(end, size) - start, start)
+        if status.st_size != size or len(section) != min(end, size) - start:
+            raise UnreadableModel(path, "changed while it was read")
+        return section
+
+    return reread
+
+
+def _vocab_part(reread: Reread, span: Span, what: str) -> Callable[[], Mapping[str, int]]:
+    return lambda: _vocab(_section(b"{" + reread(*span) + b"}", reread, what), what)
+
+
+def _merges_part(reread: Reread, span: Span, what: str) -> Callable[[], Pairs]:
+    return lambda: _merges(_section(b"[" + reread(*span) + b"]", reread, what), what)[1]
+
+
+def _top_id(reread: Reread, span: Span) -> Callable[[], int]:
+    return lambda: highest(reread(*span))
+
+
+def _section(data: bytes, reread: Reread, what: str) -> Any:
+    """A parsed section; where it is malformed, the error of the whole file, which has the right line and column."""
+    try:
+        return loads(data, what)
+    except UnreadableModel:
+        loads(reread(0, 1 << 62), what)
+        raise
+
+
+def _digest(data: bytes, span: Span) -> str:
+    return hashlib.sha256(memoryview(data)[slice(*span)]).hexdigest()
 
 
 def _algorithm(model: dict[str, Any], what: str) -> Algorithm:

@@ -79,6 +79,10 @@ def _compare(old: Tokenizer, new: Tokenizer) -> Changes:
             found.removed[number] = token
         elif other != token:
             (found.activated if is_reserved(token) else found.renamed)[number] = (token, other)
+    if len(found.renamed) > len(found.activated):
+        # A renumbered vocabulary moves tokens over reserved slots; that activates nothing.
+        found.renamed.update(found.activated)
+        found.activated.clear()
     found.added = {number: token for number, token in after.items() if number not in before}
     return found
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 from ....models.tokenizer import Tokenizer
+from .changes import changes
 
 Encode = Callable[[str], list[int]]
 MAX_TRIES = 4_000
@@ -82,11 +83,20 @@ def find(old: Tokenizer, new: Tokenizer, texts: Iterable[str]) -> dict[str, Any]
         first = next(iter(texts), None)
         reason = before if isinstance(before, str) else str(after)
         return None if first is None else {"kind": "encode", "text": first, "replayed": False, "reason": reason}
+    moved = changes(old, new)
+    renumbered = bool(moved.renamed or moved.removed)
+
+    def differs(text: str) -> bool:
+        a, b = before.encode(text), after.encode(text)
+        if renumbered:  # then ids differ everywhere, and only other tokens are news
+            return [old.tokens.get(each) for each in a] != [new.tokens.get(each) for each in b]
+        return a != b
+
     for count, text in enumerate(texts):
         if count >= MAX_TRIES:
             break
-        if before.encode(text) != after.encode(text):
-            small = shrink(text, lambda each: before.encode(each) != after.encode(each))
+        if differs(text):
+            small = shrink(text, differs)
             ids = {"old": _short(before.encode(small)), "new": _short(after.encode(small))}
             return {"kind": "encode", "text": small, **ids, "replayed": True}
     return None
