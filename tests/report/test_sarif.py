@@ -106,3 +106,14 @@ def test_suppressed_findings_carry_the_reason(sample: tuple[str, Report]) -> Non
     results = sarif.document(report)["runs"][0]["results"]
     reasons = [r["suppressions"][0]["justification"] for r in results if "suppressions" in r]
     assert reasons == [f.suppressed for f in report.findings if f.suppressed is not None]
+
+
+def test_findings_of_real_manifests_pass_the_official_validator(validator: Path, shared: Path, tmp_path: Path) -> None:
+    import interlock
+
+    folder = shared / "corpus" / "lint" / "files"
+    log = tmp_path / "corpus.sarif"
+    report = interlock.lint([str(folder)], pedantic=True)
+    assert len(report.findings) > 100
+    log.write_text(formats.render("sarif", report), encoding="utf-8")
+    assert sarif_multitool.errors(validator, log) == []

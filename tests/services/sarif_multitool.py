@@ -3,38 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-VERSION = "5.7.0"
-PACKAGE = f"@microsoft/sarif-multitool-linux@{VERSION}"
+from services import npmtool
+
+PACKAGE, VERSION = "@microsoft/sarif-multitool-linux", "5.7.0"
 
 
 def install(root: Path, require: Callable[[str, str], NoReturn]) -> Path:
     """The validator's binary, installed on first use."""
-    home = root / ".cache" / f"sarif-multitool-{VERSION}"
-    binary = home / "node_modules" / "@microsoft" / "sarif-multitool-linux" / "Sarif.Multitool"
-    if not binary.is_file():
-        if shutil.which("npm") is None:
-            require("npm", "install Node.js to run Microsoft's SARIF validator")
-        home.mkdir(parents=True, exist_ok=True)
-        command = [
-            "npm",
-            "install",
-            "--silent",
-            "--no-audit",
-            "--no-fund",
-            "--ignore-scripts",
-            "--prefix",
-            home,
-            PACKAGE,
-        ]
-        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
-        if done.returncode or not binary.is_file():
-            require(PACKAGE, f"npm could not install it: {done.stderr.strip()[-200:]}")
+    binary = npmtool.install(root, PACKAGE, VERSION, require) / "node_modules" / PACKAGE / "Sarif.Multitool"
     binary.chmod(0o755)
     return binary
 

@@ -21,7 +21,7 @@ while IFS= read -r line; do
   line="${line#"${line%%[![:space:]]*}"}"
   line="${line%"${line##*[![:space:]]}"}"
   [[ -n $line ]] && words+=("$line")
-done <<<"$ARGUMENTS"
+done <<<"$ARGUMENTS"$'\n'"$PATHS"
 
 code=0
 "$RUNNER_TEMP/interlock/bin/interlock" "$COMMAND" "${options[@]}" ${words[@]+"${words[@]}"} || code=$?
