@@ -8,6 +8,7 @@ filled with neutral text before parsing, since they are only known when the quer
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -93,6 +94,7 @@ _HOLE_RANGE = re.compile(r"\[\s*(?:\$\{?\w+\}?|\{\{[^{}]*\}\}|\[\[\w+\]\])\s*(?=
 _HOLE_TEXT = re.compile(
     r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`)|\{\{[^{}]*\}\}|\[\[\w+\]\]|\$\{\w+(?::\w+)?\}|\$\w+"""
 )
+_HOLE_IN_STRING = re.compile(r"\{\{[^{}]*\}\}|\$\{\w+\}")
 _OPERATOR = re.compile(r"[()+*/%^<>=!~-]|\b(?:and|or|unless|atan2)\b")
 _KEEPS_ALL = frozenset({"topk", "bottomk", "limitk", "limit_ratio"})
 _NO_LABELS = frozenset({"scalar", "vector", "time", "absent", "absent_over_time", "pi"})
@@ -103,7 +105,10 @@ _OPS = {"Equal": "=", "NotEqual": "!=", "Re": "=~", "NotRe": "!~"}
 def read(text: str) -> Query:
     """The selectors and result labels of a PromQL expression. Raises `PromqlError`."""
     selectors: list[Selector] = []
-    labels = _visit(parse(text), selectors)
+    try:
+        labels = _visit(parse(text), selectors)
+    except RecursionError as error:
+        raise PromqlError("nested too deeply") from error
     return Query(tuple(selectors), labels)
 
 
@@ -114,7 +119,7 @@ def parse(text: str) -> Any:
     if len(text) > MAX_CHARS or len(_OPERATOR.findall(text)) > MAX_OPERATORS:
         raise PromqlError("too long to be read")
     reason = ""
-    for candidate in dict.fromkeys((text, _HOLE_RANGE.sub("[5m", text), filled(text))):
+    for candidate in dict.fromkeys((text, *_filled(text))):
         try:
             return promql_parser.parse(candidate)
         except ValueError as error:
@@ -122,9 +127,14 @@ def parse(text: str) -> Any:
     raise PromqlError(f"not PromQL: {reason}")
 
 
-def filled(text: str) -> str:
-    """The expression with template holes outside strings replaced: by a duration in brackets, else by a number."""
-    return _HOLE_TEXT.sub(lambda found: found[1] or "1", _HOLE_RANGE.sub("[5m", text))
+def _filled(text: str) -> Iterator[str]:
+    """The expression with more and more template holes filled: ranges, then what is outside strings, then all."""
+    ranges = _HOLE_RANGE.sub("[5m", text)
+    yield ranges
+    outside = _HOLE_TEXT.sub(lambda found: found[1] or "1", ranges)
+    yield outside
+    # A hole in a regular expression is not one that the parser would accept.
+    yield _HOLE_IN_STRING.sub("hole", outside)
 
 
 def _visit(node: Any, out: list[Selector]) -> Labels:

@@ -108,7 +108,7 @@ def from_document(document: Document, resources: list[Resource]) -> Iterator[She
     """The shell texts that a YAML document carries."""
     file = document.file
     for step in workflow.steps(file.path, document.root):
-        origin = origin_of(file, _span(step))
+        origin = origin_of(file, _span(step), step.text)
         where = pointer(step.holder, step.slot)
         yield ShellText(file, "workflow", step.text, origin, pointer=where, variables=step.variables)
     for resource in resources:
@@ -123,7 +123,9 @@ def _config(file: TextFile, resource: Resource) -> Iterator[ShellText]:
     data = resource.root.get_map("data")
     for key, value in data.items():
         if isinstance(value, str) and (key.endswith(".sh") or _LOOKS_LIKE_SHELL.match(value)):
-            yield ShellText(file, "config", value, origin_of(file, data.span(key)), resource, None, pointer(data, key))
+            yield ShellText(
+                file, "config", value, origin_of(file, data.span(key), value), resource, None, pointer(data, key)
+            )
 
 
 def _container(file: TextFile, resource: Resource, container: Container) -> Iterator[ShellText]:
@@ -132,7 +134,7 @@ def _container(file: TextFile, resource: Resource, container: Container) -> Iter
     script = next((index for index in _script_words(words)), None)
     if script is not None:
         word = words[script]
-        origin = origin_of(file, _span(word))
+        origin = origin_of(file, _span(word), word.text)
         where = pointer(word.holder, word.slot)
         yield ShellText(file, "container", word.text, origin, resource, container, where)
     elif words:
@@ -149,7 +151,7 @@ def _container(file: TextFile, resource: Resource, container: Container) -> Iter
                 file,
                 "container",
                 run[-1],
-                origin_of(file, run.span(len(run) - 1)),
+                origin_of(file, run.span(len(run) - 1), run[-1]),
                 resource,
                 container,
                 pointer(run, len(run) - 1),
@@ -173,7 +175,7 @@ def _span(word: YamlWord | workflow.Step) -> Span:
 
 def _word(file: TextFile, word: YamlWord, container: Container) -> Word:
     """A YAML word as a shell word, with the variables filled in that the container sets."""
-    origin, span = origin_of(file, _span(word)), _span(word)
+    origin, span = origin_of(file, _span(word), word.text), _span(word)
     parts: list[str] = []
     value, at = container.expand(word.text), 0
     for found in _INTERPOLATED.finditer(value):
