@@ -12,6 +12,7 @@ from ..report.errors import BadInput
 from .settings import Settings
 
 FILE = "interlock.yaml"
+_MAX_DEPTH, _MAX_VALUES = 64, 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +114,13 @@ def _yaml(text: str, path: Path) -> tuple[Any, Marks]:
 
 
 def _plain(node: Any, pointer: str, marks: Marks, loader: Any, path: Path) -> Any:
-    """A node as Python data, remembering where each key stands."""
-    marks.setdefault(pointer, (node.start_mark.line + 1, node.start_mark.column + 1))
+    """A node as Python data, remembering where each key stands. Aliases that feed on themselves are refused."""
+    line, column = node.start_mark.line + 1, node.start_mark.column + 1
+    marks.setdefault(pointer, (line, column))
+    if pointer.count("/") > _MAX_DEPTH or len(marks) > _MAX_VALUES:
+        raise BadInput(
+            path, "nested too deep or too many values", line=line, column=column, hint="write no such aliases"
+        )
     if node.id == "mapping":
         result: dict[str, Any] = {}
         for key, value in node.value:

@@ -152,6 +152,33 @@ def test_a_refused_value_writes_nothing(file: str, tmp_path: Path, capsys: pytes
     assert "no such file" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("args: &a [*a]", "nested too deep"),
+        (
+            "\n".join(["a0: &a0 [x]", *(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 9))]),
+            "too many",
+        ),
+        ("name: " + "[" * 5000 + "]" * 5000, "invalid YAML"),
+        ("name: a\nname: b", "duplicate key 'name'"),
+        ("name: !!python/object:os.system x", "invalid YAML"),
+        ("- a", "the top level must be a mapping"),
+        ("name: a\n---\nname: b", "invalid YAML"),
+        ("<<: {name: x}", "unknown key '<<'"),
+        ("? [a]\n: b", "unknown key"),
+        ("name: 2024-01-01", "name must be a string"),
+        ("\tname: x", "invalid YAML"),
+        ("", "name: is required"),
+    ],
+)
+def test_a_hostile_file_is_bad_input(text: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput, match=said):
+        render("vllm", values_file=str(file))
+
+
 def test_stdout_is_the_manifests_alone(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run("onnxruntime", "--values", file) == 0
     out, err = capsys.readouterr()
