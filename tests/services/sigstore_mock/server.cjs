@@ -96,6 +96,9 @@ async function main() {
   // The mock encodes every nonce as a small number; an exact one needs the client's own integer.
   const plain = tsa.tstInfo.bind(tsa);
   tsa.tstInfo = (request) => Object.assign(plain({ ...request, nonce: 1 }), { nonce: request.nonce });
+  // Whole seconds: sigstore-js misreads some fractions.
+  const now = tsa.getCurrentTime;
+  tsa.getCurrentTime = () => new Date(Math.floor(now() / 1000) * 1000);
   const fulcio = mock.fulcioHandler(ca);
   const down = new Set();
 
