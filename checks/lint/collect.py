@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -109,10 +110,16 @@ def collect(paths: Iterable[str], exclude: Iterable[str] = (), options: table.Op
     return inputs
 
 
+@cache
+def _source(name: str) -> Any:
+    """A module of `sources`, imported when the first file needs it."""
+    return import_module(f".sources.{name}", __package__)
+
+
 def _read(path: str, named: bool, inputs: Inputs, options: table.Options) -> None:
     name = os.path.basename(path)
     if name in table.FOLDERS:
-        module = import_module(f".sources.{table.FOLDERS[name]}", __package__)
+        module = _source(table.FOLDERS[name])
         for file in module.render(os.path.dirname(path) or ".", options):
             _read_yaml(file, inputs, rendered=True)
     suffix = os.path.splitext(name)[1].lower()
@@ -123,7 +130,7 @@ def _read(path: str, named: bool, inputs: Inputs, options: table.Options) -> Non
     file = read_text(path)
     known = sum(map(len, inputs.subjects.values()))
     for what, source in sources:
-        inputs.subjects[what].extend(import_module(f".sources.{source}", __package__).from_file(file))
+        inputs.subjects[what].extend(_source(source).from_file(file))
     if is_yaml:
         _read_yaml(file, inputs, rendered=False, of_interest=named)
     elif (found := sum(map(len, inputs.subjects.values())) - known) > 0:
@@ -174,7 +181,7 @@ def _read_yaml(file: TextFile, inputs: Inputs, *, rendered: bool, of_interest: b
             inputs.notices.append((file.path, notice))
         for what, modules in table.IN_YAML.items():
             for module in modules:
-                source = import_module(f".sources.{module}", __package__)
+                source = _source(module)
                 subjects = list(source.from_document(document, found))
                 inputs.subjects[what].extend(subjects)
                 inputs.others += 0 if found else len(subjects)

@@ -4,9 +4,9 @@ scripts that ConfigMaps carry. Reading is put off until a rule asks, since most 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from ....report.finding import Edit, Location
 from . import dockerfile, workflow
@@ -35,7 +35,7 @@ class ShellText:
     resource: Resource | None = None
     container: Container | None = None
     pointer: str = ""
-    read: Script | None = None
+    read: Callable[[], Script] | None = None
     variables: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -45,7 +45,7 @@ class ShellText:
     @cached_property
     def script(self) -> Script:
         """The commands, read now."""
-        return self.read if self.read is not None else parse(self.text, self.origin, self._known())
+        return self.read() if self.read is not None else parse(self.text, self.origin, self._known())
 
     @property
     def commands(self) -> list[Command]:
@@ -83,10 +83,15 @@ def from_file(file: TextFile) -> Iterator[ShellText]:
         return
     read = dockerfile.parse_dockerfile(file.text)
     for item in read.instructions:
-        if item.script is not None:
-            yield ShellText(file, "dockerfile", item.text, item.origin, read=item.script)
+        script = item.script
+        if script is not None:
+            yield ShellText(file, "dockerfile", item.text, item.origin, read=partial(_known_script, script))
         elif item.words and item.keyword in ("RUN", "CMD", "ENTRYPOINT"):
-            yield ShellText(file, "dockerfile", " ".join(item.words), item.origin, read=_exec_form(item))
+            yield ShellText(file, "dockerfile", " ".join(item.words), item.origin, read=partial(_exec_form, item))
+
+
+def _known_script(script: Script) -> Script:
+    return script
 
 
 def _exec_form(item: dockerfile.Instruction) -> Script:
@@ -138,7 +143,7 @@ def _container(file: TextFile, resource: Resource, container: Container) -> Iter
         where = pointer(word.holder, word.slot)
         yield ShellText(file, "container", word.text, origin, resource, container, where)
     elif words:
-        read = Script([Command([_word(file, word, container) for word in words])], {})
+        read = partial(_argv, file, words, container)
         where = pointer(container.map, "command" if command else "args")
         yield ShellText(
             file, "container", " ".join(word.text for word in words), Origin(), resource, container, where, read
@@ -156,6 +161,11 @@ def _container(file: TextFile, resource: Resource, container: Container) -> Iter
                 container,
                 pointer(run, len(run) - 1),
             )
+
+
+def _argv(file: TextFile, words: list[YamlWord], container: Container) -> Script:
+    """A command and its arguments as the one command that they are."""
+    return Script([Command([_word(file, word, container) for word in words])], {})
 
 
 def _script_words(words: list[YamlWord]) -> Iterator[int]:
