@@ -12,7 +12,7 @@ from ..report.errors import BadInput
 from .settings import Settings
 
 FILE = "interlock.yaml"
-_MAX_DEPTH, _MAX_VALUES = 64, 100_000
+_MAX_BYTES, _MAX_DEPTH, _MAX_VALUES = 4 << 20, 64, 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,7 @@ def load(path: str | Path | None = None, *, start: Path | None = None) -> Config
     found = Path(path) if path is not None else find((start or Path.cwd()).resolve())
     if found is None:
         return Config(Settings(), (start or Path.cwd()).resolve())
-    try:
-        text = found.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise BadInput(found, (error.strerror or str(error)).lower(), hint="run interlock init to write one") from error
-    except UnicodeDecodeError as error:
-        raise BadInput(found, f"not UTF-8 at byte {error.start}", hint="save it as UTF-8") from error
+    text = _read(found, hint="run interlock init to write one")
     if found.suffix == ".toml":
         tree, marks = _toml(text, found)
     else:
@@ -68,13 +63,7 @@ Settable = TypeVar("Settable")
 def parse(path: str | Path) -> tuple[dict[str, Any], Marks]:
     """A YAML file as plain data, with line and column of every key by JSON pointer. Raises BadInput."""
     path = Path(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise BadInput(path, (error.strerror or str(error)).lower()) from error
-    except UnicodeDecodeError as error:
-        raise BadInput(path, f"not UTF-8 at byte {error.start}", hint="save it as UTF-8") from error
-    tree, marks = _yaml(text, path)
+    tree, marks = _yaml(_read(path), path)
     if not isinstance(tree, dict):
         raise BadInput(path, "the top level must be a mapping")
     return cast("dict[str, Any]", tree), marks
@@ -83,6 +72,20 @@ def parse(path: str | Path) -> tuple[dict[str, Any], Marks]:
 def build(kind: type[Settable], tree: Any, path: str | Path, marks: Marks) -> Settable:
     """Plain data as the dataclass `kind` (fields made by `setting`). Raises BadInput at the key that does not fit."""
     return _Builder(Path(path), marks).build(kind, tree, "")
+
+
+def _read(path: Path, hint: str = "") -> str:
+    """A file's text, by bounded reads: what is named may be a device or a model by mistake."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
+            raise BadInput(path, f"larger than {_MAX_BYTES >> 20} MiB, so not a configuration file")
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise BadInput(path, (error.strerror or str(error)).lower(), hint=hint) from error
+    except UnicodeDecodeError as error:
+        raise BadInput(path, f"not UTF-8 at byte {error.start}", hint="save it as UTF-8") from error
 
 
 def _toml(text: str, path: Path) -> tuple[Any, Marks]:

@@ -179,6 +179,11 @@ def test_a_hostile_file_is_bad_input(text: str, said: str, tmp_path: Path) -> No
         render("vllm", values_file=str(file))
 
 
+def test_a_device_is_bad_input() -> None:
+    with pytest.raises(BadInput, match="larger than 4 MiB"):
+        render("vllm", values_file="/dev/zero")
+
+
 def test_stdout_is_the_manifests_alone(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run("onnxruntime", "--values", file) == 0
     out, err = capsys.readouterr()
