@@ -27,27 +27,33 @@ RANDOM = 15_000
 
 
 class Search(NamedTuple):
-    """A text that is cut differently, or the length up to which there is none. `reason`: why nothing could be run."""
+    """The first texts that are cut differently, or the length up to which there is none.
 
-    text: str | None
+    Not every cut shows in ids, so there are several. `reason` says why nothing could be run.
+    """
+
+    texts: tuple[str, ...] = ()
     length: int = 0
     reason: str = ""
 
 
-def search(old: Any, new: Any) -> Search:
-    """Look for the shortest text that canonical pre-tokenizers `old` and `new` cut differently."""
+def search(old: Any, new: Any, keep: int = 200) -> Search:
+    """Look for the shortest texts that canonical pre-tokenizers `old` and `new` cut differently."""
     try:
         atoms = _representatives([*_members(old), *_members(new)])
         first, second = _runner(old, atoms), _runner(new, atoms)
     except onig.Unsupported as error:
-        return Search(None, reason=f"{error} is not understood here")
+        return Search(reason=f"{error} is not understood here")
     length = 1
     while len(atoms) ** (length + 1) <= TEXTS:
         length += 1
+    found: list[str] = []
     for text in _texts(atoms, length):
         if first(text) != second(text):
-            return Search(text)
-    return Search(None, length)
+            found.append(text)
+            if len(found) >= keep:
+                break
+    return Search(tuple(found), length)
 
 
 def _texts(atoms: str, length: int) -> Iterator[str]:
