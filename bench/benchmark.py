@@ -175,10 +175,11 @@ def _size(arms: Mapping[str, Opener], settings: Settings, *, judged: bool) -> tu
         )
     expected = settings.rounds * cost(requests)
     if expected > 1.5 * settings.seconds:
+        less = "judge the median only: --max-regression p50=5%" if judged else "fewer --rounds"
         raise BadInput(
             "--seconds", f"{settings.seconds:g} s are too short: {settings.rounds} rounds of {requests} requests of"
             f" {each * 1e3:.3g} ms in {len(arms)} sessions take about {expected:.0f} s",
-            hint=f"--seconds {math.ceil(expected)}, or judge the median only: --max-regression p50=5%",
+            hint=f"--seconds {math.ceil(expected)}, or {less}",
         )  # fmt: skip
     return requests, cost(requests)
 

@@ -14,10 +14,10 @@ from typing import Any
 
 from ..report.blocks import Table
 from ..report.errors import BadInput, Refused
-from ..report.finding import Finding, Severity
+from ..report.finding import Finding
 from ..report.report import Report
 from ..version import __version__
-from . import runtime
+from . import rules, runtime
 from .measure import run_delay
 from .providers import open_session, use_gpu_wheel
 
@@ -59,6 +59,7 @@ def doctor() -> Report:
         findings=findings,
         facts=facts,
         inputs=1,
+        rules=rules.RULES,
         headline=f"{broken} thing{'' if broken == 1 else 's'} to repair" if broken else f"fit: bench runs on {runs}",
         body=[
             Table(["", "here"], [[k.replace("_", " "), str(v)] for k, v in machine.items()], "Machine"),
@@ -103,7 +104,7 @@ def _packages(findings: list[Finding]) -> list[dict[str, str]]:
             version = ""
             if not extra:
                 message = f"{name} is a dependency and is not installed"
-                findings.append(_finding("DOC-MISSING", "dependency-missing", message, f"reinstall: {get}"))
+                findings.append(rules.finding(rules.MISSING, message, hint=f"reinstall: {get}"))
             elif name == "onnxruntime" and wheels:
                 get = "not needed: onnxruntime-gpu runs on the CPU too"
             elif name == "onnxruntime-gpu" and wheels:
@@ -133,13 +134,13 @@ def _engine(findings: list[Finding]) -> dict[str, Any]:
     if len(facts["wheels"]) > 1:
         message = f"{' and '.join(facts['wheels'])} overwrite each other's files"
         hint = f"pip uninstall onnxruntime onnxruntime-gpu, then {runtime.GET_CPU} or {runtime.GET_GPU}"
-        findings.append(_finding("DOC-CONFLICT", "two-onnxruntimes", message, hint))
+        findings.append(rules.finding(rules.CONFLICT, message, hint=hint))
     try:
         ort = runtime.onnxruntime()
     except BadInput as error:
         facts["why_not"] = {"cpu": {"reason": error.reason, "hint": error.hint}}
         if facts["wheels"]:
-            findings.append(_finding("DOC-RUNTIME", "onnxruntime-broken", str(error), error.hint))
+            findings.append(rules.finding(rules.RUNTIME, str(error), hint=error.hint))
         return facts
     facts["version"] = str(ort.__version__)
     facts["listed"] = list(ort.get_available_providers())
@@ -160,7 +161,7 @@ def _try(name: str, model: str, facts: dict[str, Any], findings: list[Finding]) 
         facts["why_not"][name] = {"code": error.code, "reason": error.reason.partition(": ")[2], "hint": error.hint}
         if "onnxruntime-gpu" in facts["wheels"]:
             message = f"the GPU wheel is installed and CUDA does not run: {facts['why_not'][name]['reason']}"
-            findings.append(_finding("DOC-CUDA", "cuda-does-not-run", message, error.hint))
+            findings.append(rules.finding(rules.CUDA, message, hint=error.hint))
         return
     facts["runs"][name] = {"nodes": session.nodes}
 
@@ -188,7 +189,3 @@ def _provider_rows(engine: dict[str, Any]) -> list[list[str]]:
     rows = [[name, "yes", ""] for name in engine["runs"]]
     rows += [[name, "no", f"{why['reason']}; {why['hint']}"] for name, why in engine["why_not"].items()]
     return rows
-
-
-def _finding(rule: str, name: str, message: str, hint: str) -> Finding:
-    return Finding(rule=rule, name=name, severity=Severity.ERROR, message=message, hint=hint)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 MAX_HEAD = 64 << 10
-MAX_BODY = 256 << 20
+MAX_BODY = 64 << 20
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-9]\d\d)(?: [^\r\n]*)?")
 _FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*", re.S)
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?")

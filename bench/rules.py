@@ -9,7 +9,7 @@ from ..report.rule import Rule
 def _rule(  # noqa: PLR0917 - one line a field in the table below
     id_: str, name: str, severity: Severity, summary: str, what: str, why: str, hint: str
 ) -> Rule:
-    family = "drill" if id_.startswith("DRL") else "bench"
+    family = {"BEN": "bench", "DRL": "drill", "DOC": "doctor"}[id_[:3]]
     return Rule(
         id=id_, name=name, family=family, severity=severity, summary=summary, what=what, why=why, hint=hint, example=""
     )
@@ -137,20 +137,50 @@ CLIENT = _rule(
     "lower --rate, or run the drill on a machine of its own",
 )  # fmt: skip
 
+MISSING = _rule(
+    "DOC-MISSING", "dependency-missing", Severity.ERROR,
+    "a dependency of interlock is not installed",
+    "a package that interlock's own metadata requires is absent from this environment",
+    "commands fail half way, when they first need it",
+    "reinstall: pip install interlock",
+)  # fmt: skip
+CONFLICT = _rule(
+    "DOC-CONFLICT", "two-onnxruntimes", Severity.ERROR,
+    "onnxruntime and onnxruntime-gpu are both installed",
+    "two wheels that own the same package folder",
+    "whichever was installed last overwrote the other, and removing either breaks both",
+    "pip uninstall onnxruntime onnxruntime-gpu, then install the one that you need",
+)  # fmt: skip
+RUNTIME = _rule(
+    "DOC-RUNTIME", "onnxruntime-broken", Severity.ERROR,
+    "onnxruntime is installed and cannot be imported",
+    "importing the installed wheel fails",
+    "nothing can be measured",
+    "reinstall onnxruntime for this Python and platform",
+)  # fmt: skip
+CUDA = _rule(
+    "DOC-CUDA", "cuda-does-not-run", Severity.ERROR,
+    "the GPU wheel is installed and CUDA does not run",
+    "a session that asks for CUDA alone cannot be opened",
+    "sessions fall back to the CPU with nothing but a line in the log",
+    "follow the hint: the driver belongs to the host, CUDA and cuDNN come as wheels",
+)  # fmt: skip
+
 RULES = (
     REGRESSION, INCONCLUSIVE, MACHINE, PLACEMENT, PARTIAL, FALLBACK, GUESSED, NONFINITE,
     LOST, STALE, FROZEN, SPIKE, SWAP, UNSEEN, UNWELL, LYING, CLIENT,
+    MISSING, CONFLICT, RUNTIME, CUDA,
 )  # fmt: skip
 
 
-def finding(rule: Rule, message: str, path: str, *, hint: str = "") -> Finding:
-    """A finding of `rule` about `path` (a model file or a URL)."""
+def finding(rule: Rule, message: str, path: str = "", *, hint: str = "") -> Finding:
+    """A finding of `rule` about `path`: a model file, a URL, or nothing for this machine."""
     return Finding(
         rule=rule.id,
         name=rule.name,
         severity=rule.severity,
         message=message,
-        where=Location(path),
+        where=Location(path) if path else None,
         why=rule.why,
         hint=hint or rule.hint,
         url=rule.url,

@@ -91,6 +91,13 @@ def test_too_few_requests_for_a_percentile_is_said_before_measuring(chain: Calla
     assert caught.value.hint == "--requests 46"
 
 
+def test_too_little_time_is_said_before_measuring(chain: Callable[..., Path]) -> None:
+    path = str(chain(8, 768))
+    with pytest.raises(BadInput, match="are too short") as caught:
+        benchmark(path, path, shapes={"x": [512, 768]}, seconds=1)
+    assert "--max-regression p50=5%" in caught.value.hint
+
+
 def outcome(new: float, old: float, again: float, noise: float) -> Outcome:
     """An outcome with made-up series: median of each arm, and how much rounds differ."""
     import numpy as np

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -168,6 +171,25 @@ def test_nobody_listens() -> None:
 def test_bad_input(url: str, options: dict, what: str) -> None:
     with pytest.raises(BadInput, match=what):
         drill(url, **{"swap": "true", **options})
+
+
+def test_interrupting_ends_the_swap_command_too(server: str, tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "interlock", "drill", f"{server}/predict", "--before", "1",
+         "--swap", f"echo $$ > {mark}; sleep 60; true"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 30
+    while not mark.exists() or not mark.read_text().strip():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    with pytest.raises(ProcessLookupError):
+        os.killpg(int(mark.read_text()), 0)
 
 
 def test_command_line(server: str, tmp_path: Path) -> None:
