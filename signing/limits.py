@@ -16,7 +16,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 def duration(text: str, what: str) -> timedelta:
     """A duration such as 30m, 12h, 90d or 2w. Raises BadInput on anything else."""
-    match = re.fullmatch(r"(\d{1,6})([smhdw])", text)
+    match = re.fullmatch(r"([0-9]{1,6})([smhdw])", text)
     if match is None:
         raise BadInput(what, f"{text!r} is not a duration", hint="write a number and s, m, h, d or w, such as 90d")
     return timedelta(seconds=int(match[1]) * _UNITS[match[2]])
@@ -64,7 +64,7 @@ def check_version(statement: Statement, lowest: str, what: str) -> None:
 
 def _version(text: str) -> tuple[tuple[int, ...], bool, tuple[tuple[bool, int, str], ...]] | None:
     """A version as a sort key: numbers, then whether it is final, then the pre-release's parts (semver.org order)."""
-    match = re.fullmatch(r"v?(\d+(?:\.\d+)*)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?", text)
+    match = re.fullmatch(r"v?([0-9]+(?:\.[0-9]+)*)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?", text)
     if match is None:
         return None
     numbers = [int(part) for part in match[1].split(".")]

@@ -82,9 +82,12 @@ def _attacks(pieces: list[Piece], ref_pinned: bool) -> Iterator[tuple[str, str]]
             yield "the host does not end in a slash", f"{prefix}.evil.example/{tail}"
             yield "the host does not end in a slash", f"{prefix}-{MALLORY}.example/{tail}"
         elif host and "/" not in path:
-            yield "the owner is not named, or does not end in a slash", f"{prefix}-{MALLORY}/{tail}"
-            yield "the owner is not named, or does not end in a slash", f"{prefix}-{MALLORY}/x"
-            yield "the owner is not named, or does not end in a slash", f"{prefix}{MALLORY}{after}"
+            unnamed = "the owner is not named, or does not end in a slash"
+            if path:
+                yield unnamed, f"{prefix}-{MALLORY}/{tail}"
+                yield unnamed, f"{prefix}-{MALLORY}/x"
+            yield unnamed, f"{prefix}{MALLORY}{after}"
+            yield unnamed, f"{prefix}{MALLORY}/x"
     if pieces and pieces[-1].repeats:
         body = "".join(sample[:-1])
         if "@" in body and "://" not in body and not body.endswith("@"):
