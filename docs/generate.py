@@ -1,4 +1,4 @@
-"""Writes the documentation that comes from code: rule pages, their index, README's table, the configuration schema.
+"""Writes the documentation that comes from code: rule pages and their index, tables in the guides, the schema.
 
 python docs/generate.py            write what changed, remove pages of rules that are gone
 python docs/generate.py --check    write nothing; exit 1 where a file is not what would be written
@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
+from typing import get_type_hints
 
+import yaml
 from interlock.checks.lint.registry import all_rules as lint_rules
 from interlock.checks.lint.rulebase import FAMILIES
 from interlock.checks.validate.registry import all_rules as validate_rules
 from interlock.config.schema import schema
+from interlock.report import exits
 from interlock.report.rule import Rule
 from interlock.report.rulepage import page
+from interlock.templates.values import Values
 
 ROOT = Path(__file__).resolve().parent.parent
-BEGIN, END = "<!-- rules: begin (docs/generate.py) -->", "<!-- rules: end -->"
 _VALIDATE = {
     "ADP": "adapters",
     "CFG": "model configuration",
@@ -44,12 +49,57 @@ def files() -> dict[Path, str]:
         ROOT / "docs" / "rules" / "README.md": index(lint, validate),
     }
     result |= {ROOT / rule.url: page(rule) for rule in (*lint, *validate)}
-    readme = ROOT / "README.md"
-    text = readme.read_text(encoding="utf-8")
-    if BEGIN in text and END in text:
-        head, _, rest = text.partition(BEGIN)
-        result[readme] = f"{head}{BEGIN}\n\n{families(lint)}\n\n{END}{rest.partition(END)[2]}"
+    guide = {
+        ROOT / "README.md": {"rules": families(lint)},
+        ROOT / "docs" / "ci.md": {"exit codes": exit_codes(), "action inputs": action_inputs()},
+        ROOT / "docs" / "render.md": {
+            "values": "\n".join(["| value | default | what |", "| --- | --- | --- |", *values(Values)])
+        },
+    }
+    for path, parts in guide.items():
+        text = path.read_text(encoding="utf-8")
+        for name, part in parts.items():
+            text = spliced(text, name, part)
+        result[path] = text
     return result
+
+
+def spliced(text: str, name: str, part: str) -> str:
+    """The text with what stands between the two comments that bear the name replaced; unchanged without them."""
+    begin, end = f"<!-- {name}: begin (docs/generate.py) -->", f"<!-- {name}: end -->"
+    head, found, rest = text.partition(begin)
+    return f"{head}{begin}\n\n{part}\n\n{end}{rest.partition(end)[2]}" if found else text
+
+
+def exit_codes() -> str:
+    """The table of exit codes."""
+    return "\n".join(["| code | meaning |", "| --- | --- |", *(f"| {c} | {m} |" for c, m in exits.MEANING.items())])
+
+
+def action_inputs() -> str:
+    """The inputs of the composite action with their defaults."""
+    action = yaml.safe_load((ROOT / ".github/actions/interlock/action.yml").read_text(encoding="utf-8"))
+    rows = [
+        f"| `{name}` | {_code(spec['default'])} | {spec['description']} |" for name, spec in action["inputs"].items()
+    ]
+    return "\n".join(["| input | default | what |", "| --- | --- | --- |", *rows])
+
+
+def values(kind: type, path: str = "") -> Iterator[str]:
+    """A table row for every value of `render`, by its path."""
+    hints = get_type_hints(kind)
+    for field in fields(kind):
+        inner, name = hints[field.name], f"{path}{field.name}"
+        if is_dataclass(inner):
+            yield from values(inner, f"{name}.")
+        else:
+            default = getattr(kind(), field.name)
+            shown = _code(json.dumps(default)) if default not in ("", [], {}) else ""
+            yield f"| `{name}` | {shown} | {field.metadata['doc']} |"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else ""
 
 
 def index(lint: list[Rule], validate: list[Rule]) -> str:
