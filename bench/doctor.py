@@ -156,7 +156,7 @@ def _engine(findings: list[Finding]) -> dict[str, Any]:
 def _try(name: str, model: str, facts: dict[str, Any], findings: list[Finding]) -> None:
     try:
         session = open_session(model, (name,), placement=True)
-        session.raw.run(None, {"x": _one()})
+        session.run({"x": _one()})
     except Refused as error:
         facts["why_not"][name] = {"code": error.code, "reason": error.reason.partition(": ")[2], "hint": error.hint}
         if "onnxruntime-gpu" in facts["wheels"]:

@@ -131,7 +131,7 @@ def _work(
     loaded, _ = resident()
     plan = make(session.raw, path, shapes=shapes, domains=domains, seed=seed)
     start = time.perf_counter_ns()
-    results = session.raw.run(None, plan.feeds[0])
+    results = session.run(plan.feeds[0])
     first = (time.perf_counter_ns() - start) / 1e6
     _, peak = resident()
     finite = all(np.isfinite(result).all() for result in results if getattr(result, "dtype", None) in _FLOATS)

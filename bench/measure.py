@@ -74,7 +74,7 @@ class Runner:
 
     def __init__(self, session: Session, plan: Plan) -> None:
         self.session = session
-        self._run: Callable[..., list[Any]] = session.raw.run
+        self._run = session.run
         self._feeds = itertools.cycle([dict(feed) for feed in plan.feeds])
         self._state = plan.state
         self._now: dict[str, Any] = {}
@@ -91,7 +91,7 @@ class Runner:
 
     def request(self) -> None:
         """Run the feed chosen last."""
-        self._results = self._run(None, self._feed)
+        self._results = self._run(self._feed)
 
     def settle(self) -> None:
         """Keep the new state; not part of a request's time."""

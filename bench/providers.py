@@ -40,9 +40,18 @@ class Session:
     raw: Any
     provider: str
     load_ms: float
+    path: str = ""
     nodes: dict[str, int] = field(default_factory=dict[str, int])
     on_cpu: tuple[str, ...] = ()
     failure: Failure | None = None
+
+    def run(self, feed: dict[str, Any]) -> list[Any]:
+        """Answer one request. Raises BadInput when the model fails at it."""
+        try:
+            return self.raw.run(None, feed)
+        except Exception as error:  # ONNX Runtime's errors share no base class below Exception
+            hint = "values that the model does not take? see --domain; a state that runs away? see its outputs"
+            raise BadInput(self.path, f"a request failed: {runtime.reason(error)}", hint=hint) from error
 
     @property
     def placement(self) -> str:
@@ -123,7 +132,7 @@ def _create(ort: Any, path: str, source: str | bytes, how: tuple[list[str], int,
         raise BadInput(path, f"onnx runtime cannot load it: {runtime.reason(error)}", hint=hint) from error
     load_ms = (time.perf_counter_ns() - start) / 1e6
     provider = _SHORT.get(raw.get_providers()[0], "cpu")
-    session = Session(raw, provider, load_ms)
+    session = Session(raw, provider, load_ms, path)
     if "session.record_ep_graph_assignment_info" in keys and hasattr(raw, "get_provider_graph_assignment_info"):
         _place(session)
     return session

@@ -169,7 +169,7 @@ def _work(
         if plan is None:
             plan = make(session.raw, path, shapes=shapes, domains=domains, seed=seed)
         feed = plan.feeds[0]
-        return _Version(number, lambda: session.raw.run(None, feed))
+        return _Version(number, lambda: session.run(feed))
 
     server = _Server(load(old, 1))
     result = Swap()

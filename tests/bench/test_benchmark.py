@@ -91,6 +91,35 @@ def test_too_few_requests_for_a_percentile_is_said_before_measuring(chain: Calla
     assert caught.value.hint == "--requests 46"
 
 
+def test_undecided_goes_on_and_then_does_not_pass(chain: Callable[..., Path]) -> None:
+    path = str(chain(2, 256))
+    found = benchmark(
+        path, path, max_regression={"p50": "0.001%"}, rounds=3, max_rounds=8, requests=10, seconds=60
+    )  # fmt: skip
+    assert found.facts["verdict"] == "inconclusive"
+    assert found.exit_code == 1
+    assert found.facts["method"]["rounds"] == 8
+    # Three looks at the growing data share the risk of one.
+    assert found.facts["method"]["alpha"] == pytest.approx(0.05 / 3)
+
+
+def test_a_model_that_fails_after_a_while_is_an_error(tmp_path: Path) -> None:
+    # A recurrent counter that picks an element: the fiftieth request picks one that is not there.
+    import numpy as np
+    from onnx import TensorProto, helper, numpy_helper
+
+    path = tmp_path / "counter.onnx"
+    weights = [numpy_helper.from_array(np.zeros(50, np.float32), "data"), numpy_helper.from_array(np.array([1]), "one")]
+    nodes = [helper.make_node("Gather", ["data", "at"], ["y"]), helper.make_node("Add", ["at", "one"], ["atN"])]
+    at, next_ = (helper.make_tensor_value_info(name, TensorProto.INT64, [1]) for name in ("at", "atN"))
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1])
+    graph = helper.make_graph(nodes, "counter", [at], [y, next_], weights)
+    model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)])
+    path.write_bytes(model.SerializeToString())
+    with pytest.raises(BadInput, match="a request failed"):
+        benchmark(str(path), rounds=2, requests=100, seconds=5)
+
+
 def test_too_little_time_is_said_before_measuring(chain: Callable[..., Path]) -> None:
     path = str(chain(8, 768))
     with pytest.raises(BadInput, match="are too short") as caught:

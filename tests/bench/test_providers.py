@@ -104,7 +104,7 @@ def test_a_silent_fallback_is_heard(
 
 def test_placement_of_a_session_with_nodes_on_both() -> None:
     def session(**nodes: int) -> str:
-        return providers.Session(None, "cuda", 1.0, nodes).placement
+        return providers.Session(None, "cuda", 1.0, "", nodes).placement
 
     assert session(cuda=9) == "gpu-full"
     assert session(cuda=9, cpu=1) == "gpu-partial"
