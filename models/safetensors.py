@@ -7,6 +7,7 @@ no holes, so the largest end must be the end of the file (https://github.com/hug
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from math import prod
@@ -74,7 +75,7 @@ def parse_header(source: Source, file: str) -> Header:
     )
     if text[:1] != b"{":
         raise UnreadableModel(source.name, "has a header that is not a JSON object", offset=8, hint="not safetensors?")
-    document: dict[str, Any] = loads(text, source.name)
+    document = _document(text, source.name)
     metadata = document.pop("__metadata__", {})
     if not _strings(metadata):
         raise UnreadableModel(source.name, "__metadata__ must map strings to strings")
@@ -82,6 +83,28 @@ def parse_header(source: Source, file: str) -> Header:
     tensors = {name: _tensor(name, entry, source.name, file, base) for name, entry in document.items()}
     _check_layout(tensors, source, base)
     return Header(tensors, cast("dict[str, str]", metadata), base)
+
+
+def _unique(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(items)
+    if len(result) != len(items):
+        raise ValueError("duplicate key")
+    return result
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _document(text: bytes, name: str) -> dict[str, Any]:
+    """The header's JSON. What is not plain goes to the strict reader, which is slower and says what is wrong."""
+    try:
+        if b"\\u" not in text:
+            document: Any = json.loads(text.decode(), object_pairs_hook=_unique, parse_constant=_constant)
+            return cast("dict[str, Any]", document)
+    except (ValueError, RecursionError):
+        pass
+    return loads(text, name)
 
 
 def _strings(value: object) -> bool:

@@ -11,7 +11,7 @@ Same = Literal["same", "different", "unknown"]
 
 # Files up to this many bytes are compared whole; of larger ones, samples can only prove a difference.
 WHOLE = 128 << 20
-SAMPLES = 64
+SAMPLES = 16
 _SAMPLE = 4096
 _CHUNK = 1 << 20
 

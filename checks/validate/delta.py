@@ -11,17 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...models.onnx import Initializer, OnnxModel
 from .contents import WHOLE
 from .graph.contract import beside
 from .graph.contract import pairs as graphs
-from .graph.external import span
-from .graph.structure import MAX_NODES, Structure
 from .rulebase import Context
 from .side import Side
 from .weights.tables import pairs as sets
 
 if TYPE_CHECKING:
+    from ...models.onnx import Initializer, OnnxModel
     from ...models.weights import WeightTable
 
 SHOWN = 50
@@ -97,6 +95,8 @@ def delta(ctx: Context) -> dict[str, Any] | None:
 
 
 def _subgraphs(ctx: Context, old: OnnxModel, new: OnnxModel) -> Iterator[dict[str, Any]]:
+    from .graph.structure import MAX_NODES, Structure
+
     assert ctx.old is not None  # noqa: S101
     if max(sum(len(graph.nodes) for graph in model.graphs()) for model in (old, new)) > MAX_NODES:
         return
@@ -189,6 +189,8 @@ def _span(side: Side, model: OnnxModel, tensor: Initializer) -> Span:
     kind = f"{tensor.dtype}{tensor.dims}"
     if not tensor.external:
         return Span(kind, _path(side, model.file), tensor.begin, tensor.end)
+    from .graph.external import span
+
     keys = dict(tensor.external)
     location = beside(model, keys.get("location", ""))
     begin, length = span(side.show(model.file), tensor)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from ....models.onnx import Dimension, OnnxModel, Value
 from ..rulebase import Context
+
+if TYPE_CHECKING:  # rules on other formats import this module: they need not pay for the reader
+    from ....models.onnx import Dimension, OnnxModel, Value
 
 What = Literal["inputs", "outputs"]
 WORD = {"inputs": "input", "outputs": "output"}
@@ -32,10 +34,10 @@ class Pair:
 class Matching:
     """Values of both sides that clients take for the same, and what is left."""
 
-    kept: list[tuple[Value, Value]] = field(default_factory=list[tuple[Value, Value]])
-    renamed: list[tuple[Value, Value]] = field(default_factory=list[tuple[Value, Value]])
-    removed: list[Value] = field(default_factory=list[Value])
-    added: list[Value] = field(default_factory=list[Value])
+    kept: list[tuple[Value, Value]]
+    renamed: list[tuple[Value, Value]]
+    removed: list[Value]
+    added: list[Value]
 
     @property
     def all_kept(self) -> list[tuple[Value, Value]]:
@@ -90,7 +92,7 @@ def optional(model: OnnxModel, value: Value) -> bool:
 def match(ctx: Context, pair: Pair, what: What) -> Matching:
     """Match by name, or by position where clients bind by index only."""
     old, new = promised(pair.old, what), promised(pair.new, what)
-    result = Matching()
+    result = Matching([], [], [], [])
     if ctx.serves("tensor") and not ctx.binds(what, "name"):
         result.kept = list(zip(old, new, strict=False))
         result.removed, result.added = old[len(new) :], new[len(old) :]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from ....models.onnx import OnnxModel
 from ....report.finding import Severity
 from ..graph.contract import pairs as graphs
 from ..graph.contract import promised, unchanged
@@ -26,6 +26,9 @@ RULE = Rule(
     hint="embed the stored vectors again and switch index and model together; or show with --run that the cosine "
     "similarity is at least contract.cosine",
 )
+
+if TYPE_CHECKING:
+    from ....models.onnx import OnnxModel
 
 _NAME = re.compile(r"embed(?!_tokens|_in\b)|sentence_vec|pooler_output|image_features|text_features", re.IGNORECASE)
 _POOLING = re.compile(r"(^|/)(modules\.json|sentence_bert_config\.json|\d+_\w+/config\.json)$")
