@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from .errors import UnreadableModel
@@ -95,13 +95,39 @@ class Tokenizer:
     merge_form: Literal["", "string", "pair"] = ""
     top_id: Callable[[], int] | None = None
     _tokens: dict[int, str] | None = None
+    _literals: tuple[AddedToken, ...] | None = None
+
+    @property
+    def literals(self) -> tuple[AddedToken, ...]:
+        """The added tokens with the ids that they really get.
+
+        The `tokenizers` library does not use the ids of the file: a literal that is in the vocabulary has its id
+        there, any other the next free one. A file whose ids say otherwise is numbered anew when it is loaded.
+        """
+        if self._literals is None:
+            self._literals = self._numbered() if self.format == "tokenizer.json" else self.added
+        return self._literals
+
+    def _numbered(self) -> tuple[AddedToken, ...]:
+        vocab = self.vocab.value
+        ids: dict[str, int] = {}
+        top = -1
+        by_id: dict[int, AddedToken] = {}
+        for each in self.added:
+            number = vocab.get(each.content, ids.get(each.content))
+            if number is None:
+                number = max(top + 1, len(vocab))
+            ids[each.content] = number
+            top = max(top, number)
+            by_id[number] = replace(each, id=number)
+        return tuple(by_id.values())
 
     @property
     def tokens(self) -> dict[int, str]:
         """The token of every id: the vocabulary with added tokens laid over it."""
         if self._tokens is None:
             self._tokens = {number: token for token, number in self.vocab.value.items()}
-            self._tokens.update((each.id, each.content) for each in self.added)
+            self._tokens.update((each.id, each.content) for each in self.literals)
         return self._tokens
 
     @property
@@ -117,8 +143,8 @@ class Tokenizer:
         return max(self.tokens, default=-1)
 
     def id_of(self, token: str) -> int | None:
-        """The id of a token, added tokens first."""
-        for each in self.added:
+        """The id of a token, added tokens first; by the file's word while the vocabulary has not been read."""
+        for each in self._literals if self._literals is not None else self.added:
             if each.content == token:
                 return each.id
         return self.vocab.value.get(token)
@@ -127,8 +153,8 @@ class Tokenizer:
         """SHA-256 over (id, bytes, special?) of every token: equal across formats for one vocabulary."""
         from .tokenizers.spelling import token_bytes
 
-        special = {each.id for each in self.added if each.special} | self.controls
-        literals = {each.id for each in self.added}
+        special = {each.id for each in self.literals if each.special} | self.controls
+        literals = {each.id for each in self.literals}
         digest = hashlib.sha256()
         for number, token in sorted(self.tokens.items()):
             raw = (

@@ -65,9 +65,9 @@ def _only_key(data: bytes, quoted: bytes, opening: re.Pattern[bytes]) -> re.Matc
     return found[0] if len(found) == 1 else None
 
 
-_IDS = re.compile(rb'"\s*:\s*(\d{1,10})')
+_ENTRY = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"\s*+:\s*+(\d{1,10})')
 
 
 def highest(section: bytes) -> int:
-    """An upper bound of the ids in the contents of a vocabulary: tokens that look like entries count too."""
-    return max(map(int, _IDS.findall(section)), default=-1)
+    """The largest id in the contents of a vocabulary, -1 for none."""
+    return max(map(int, _ENTRY.findall(section)), default=-1)

@@ -35,6 +35,7 @@ def parse(data: bytes, what: str, source: Path | None = None) -> Tokenizer:
     """The tokenizer in the bytes of a tokenizer.json; `source` allows reading its sections again later."""
     sections = cut(data, what)
     document = loads_object(data, what) if sections is None else sections.rest
+    _known(document, what)
     model = as_object(document.get("model"), what, "model")
     algorithm = _algorithm(model, what)
     tokenizer = Tokenizer(
@@ -55,6 +56,9 @@ def parse(data: bytes, what: str, source: Path | None = None) -> Tokenizer:
         _lazily(tokenizer, data, what, sections, source)
     elif algorithm == "Unigram":
         pieces = _pieces(model.get("vocab"), what)
+        unknown = tokenizer.settings["unk_id"]
+        if unknown is not None and not 0 <= as_integer(unknown, what, "model.unk_id") < len(pieces):
+            raise UnreadableModel(what, f"model.unk_id is {unknown}, outside the {len(pieces)} pieces")
         tokenizer.vocab = Part(lambda: {piece: number for number, (piece, _) in enumerate(pieces)})
         tokenizer.scores = Part(lambda: {number: score for number, (_, score) in enumerate(pieces)})
     else:
@@ -64,6 +68,20 @@ def parse(data: bytes, what: str, source: Path | None = None) -> Tokenizer:
             form, merges = _merges(model.get("merges", []), what)
             tokenizer.merge_form, tokenizer.merges = form, Part(lambda: merges)
     return tokenizer
+
+
+_KEYS = frozenset(
+    ("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
+)
+
+
+def _known(document: dict[str, Any], what: str) -> None:
+    """Refuse what the library refuses: another version, and keys that it does not know."""
+    if document.get("version", "1.0") != "1.0":
+        raise UnreadableModel(what, f"has the version {str(document['version'])[:20]!r}; the library reads 1.0 only")
+    unknown = next((key for key in document if key not in _KEYS and key != "model"), None)
+    if unknown is not None:
+        raise UnreadableModel(what, f"has the key {unknown[:40]!r}, which the library refuses")
 
 
 Span = tuple[int, int]
@@ -170,19 +188,25 @@ def _added(document: dict[str, Any], what: str) -> tuple[AddedToken, ...]:
     for index, item in enumerate(as_list(document.get("added_tokens") or [], what, "added_tokens")):
         where = f"added_tokens[{index}]"
         entry: dict[str, Any] = as_object(item, what, where)
-        special = bool(entry.get("special", False))
         result.append(
             AddedToken(
                 id=_number(entry.get("id"), what, f"{where}.id"),
                 content=as_string(entry.get("content"), what, f"{where}.content"),
-                special=special,
-                single_word=bool(entry.get("single_word", False)),
-                lstrip=bool(entry.get("lstrip", False)),
-                rstrip=bool(entry.get("rstrip", False)),
-                normalized=bool(entry.get("normalized", not special)),
+                **{flag: _flag(entry, flag, what, where) for flag in _FLAGS},
             )
         )
     return tuple(result)
+
+
+_FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
+
+
+def _flag(entry: dict[str, Any], flag: str, what: str, where: str) -> bool:
+    """A flag; the library has no default for any of them."""
+    value = entry.get(flag)
+    if not isinstance(value, bool):
+        raise UnreadableModel(what, f"{where}.{flag} is {describe(value)}, not true or false")
+    return value
 
 
 def _number(value: Any, what: str, where: str) -> int:

@@ -79,6 +79,12 @@ def _compare(old: Tokenizer, new: Tokenizer) -> Changes:
             found.removed[number] = token
         elif other != token:
             (found.activated if is_reserved(token) else found.renamed)[number] = (token, other)
+    if old.format == new.format:
+        # Two tokens may share an id; then the way back, from tokens to ids, can change alone.
+        ids = new.vocab.value
+        for token, number in old.vocab.value.items():
+            if ids.get(token, number) != number and number not in found.activated and number not in found.removed:
+                found.renamed.setdefault(number, (token, after.get(number, "")))
     if len(found.renamed) > len(found.activated):
         # A renumbered vocabulary moves tokens over reserved slots; that activates nothing.
         found.renamed.update(found.activated)
@@ -93,7 +99,7 @@ def _spelled(tokenizer: Tokenizer, other: Tokenizer) -> dict[int, str]:
         return tokenizer.tokens
     from ....models.tokenizers.spelling import token_bytes
 
-    literals = tokenizer.controls | {each.id for each in tokenizer.added}
+    literals = tokenizer.controls | {each.id for each in tokenizer.literals}
     return {
         number: token if number in literals else token_bytes(tokenizer, token).decode("utf-8", "backslashreplace")
         for number, token in tokenizer.tokens.items()

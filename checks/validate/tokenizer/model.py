@@ -11,6 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ....models.tokenizer import Tokenizer
+from ....models.tokenizers import consistency
 from ....models.tokenizers.spelling import alphabet, is_byte_level
 from .proofs import bpe, unigram, wordpiece
 from .proofs.outcome import Outcome, witness
@@ -33,6 +34,10 @@ def _compare(old: Tokenizer, new: Tokenizer) -> Outcome:
         return Outcome("unproven", reason=f"the algorithm is {new.algorithm}, and was {old.algorithm}")
     if old.format == new.format and _same_parts(old, new):
         return Outcome("equal", proof="merges, pieces and scores are the same")
+    for each in (old, new):
+        consistency.check(each)
+        if each.algorithm == "Unigram" and len(each.vocab.value) != len(each.scores.value):
+            return Outcome("unproven", reason="some pieces are listed twice")
     if old.algorithm == "Unigram":
         return unigram.compare(_scored(old), _scored(new))
     if old.algorithm == "WordPiece":
@@ -52,7 +57,7 @@ def _scored(tokenizer: Tokenizer) -> dict[str, float]:
     unknown = (tokenizer.special.get("unk"), tokenizer.settings.get("unk_id"))
     hidden = tokenizer.unmatched.union(number for number in unknown if number is not None)
     if tokenizer.format == "sentencepiece":
-        hidden |= {each.id for each in tokenizer.added}  # user-defined pieces are cut out first
+        hidden |= {each.id for each in tokenizer.literals}  # user-defined pieces are cut out first
     return {piece: scores[number] for piece, number in tokenizer.vocab.value.items() if number not in hidden}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....models.tokenizers import consistency
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
@@ -34,11 +35,13 @@ _ROLES: tuple[Role, ...] = ("eos", "bos", "pad", "unk")
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Judge NEW; what OLD has just the same is a note, since it serves."""
-    fault = _fault(ctx.new)
+    if ctx.old is None and ctx.new.tokenizer is not None:
+        consistency.check(ctx.new.tokenizer)
+    fault = _fault(ctx.new, exact=ctx.old is None)
     if fault is None:
         return
     number, name, rows = fault
-    before = _fault(ctx.old) if ctx.old is not None else None
+    before = _fault(ctx.old, exact=True) if ctx.old is not None else None
     known = before is not None and before[0] == number and before[2].rows == rows.rows
     yield ctx.finding(
         RULE,
@@ -49,15 +52,15 @@ def check(ctx: Context) -> Iterator[Finding]:
     )
 
 
-def _fault(side: Side) -> tuple[int, str, Rows] | None:
+def _fault(side: Side, *, exact: bool) -> tuple[int, str, Rows] | None:
     """(id, its name, the rows) of the largest id that has no row."""
     rows = embedding_rows(side) or declared_rows(side)
     if rows is None:
         return None
     found: list[tuple[int, str]] = []
     tokenizer = side.tokenizer
-    # The bound costs no parsing; only where it is exceeded the vocabulary has to be read.
-    if tokenizer is not None and tokenizer.bound >= rows.rows and tokenizer.largest >= rows.rows:
+    # The bound costs no parsing; where it is exceeded, or nothing else reads the vocabulary, it has to be read.
+    if tokenizer is not None and (exact or tokenizer.bound >= rows.rows) and tokenizer.largest >= rows.rows:
         found.append((tokenizer.largest, quoted(tokenizer.tokens[tokenizer.largest])))
     for role in _ROLES:
         found += [(number, f"the {role} token") for number in special(side, role).ids if number >= rows.rows]

@@ -49,7 +49,7 @@ def check(ctx: Context) -> Iterator[Finding]:
 def _disagreement(one: Tokenizer, other: Tokenizer) -> str:
     """Ids that both name, otherwise; empty where they agree."""
     found = changes(one, other)
-    literals = {each.id for each in (*one.added, *other.added)}
+    literals = {each.id for each in (*one.literals, *other.literals)}
     different = {
         number: pair
         for number, pair in {**found.renamed, **found.activated}.items()

@@ -11,7 +11,7 @@ import pytest
 import sentencepiece
 from interlock.models.errors import UnreadableModel
 from interlock.models.tokenizer import Tokenizer, read_tokenizer, read_tokenizers
-from interlock.models.tokenizers import huggingface
+from interlock.models.tokenizers import consistency, huggingface
 from interlock.models.tokenizers.cut import cut
 from interlock.models.tree import read_tree
 from tokenizers import Tokenizer as Real
@@ -54,7 +54,7 @@ def test_the_cut_is_not_misled_by_tokens(key: str) -> None:
 
 def test_a_second_vocab_key_is_not_cut() -> None:
     document = kit.byte_level()
-    document["note"] = {"vocab": {"a": 1}}
+    document["model"]["note"] = {"vocab": {"a": 1}}
     assert cut(json.dumps(document).encode(), "x") is None
     assert parse(document).vocab.value == document["model"]["vocab"]
 
@@ -95,6 +95,10 @@ BAD: list[tuple[bytes, str]] = [
     (b'{"model": {"type": "BPE", "vocab": {}}, "added_tokens": [{"id": "1"}]}', "added_tokens[0].id is a string"),
     (b'{"model": {"type": "BPE", "vocab": {}}, "normalizer": {}}', "normalizer has no type"),
     (b'{"model": {"type": "BPE", "vocab": {"\\ud800": 1}}}', "lone surrogate"),
+    (b'{"version": "2", "model": {}}', "has the version '2'"),
+    (b'{"extra": 1, "model": {}}', "the key 'extra'"),
+    (b'{"added_tokens": [{"id": 1, "content": "a"}], "model": {"vocab": {}}}', "special is null, not true or false"),
+    (b'{"model": {"type": "Unigram", "unk_id": 3, "vocab": [["a", 0]]}}', "outside the 1 pieces"),
     (b"\xff\xfe{}", "not UTF-8"),
     (b"[" * 1_000_000, "nested deeper"),
     (b'{"a":' * 1_000_000, "nested deeper"),
@@ -107,6 +111,24 @@ def test_bad_input_is_named(data: bytes, reason: str) -> None:
         tokenizer = huggingface.parse(data, "tokenizer.json")
         _ = (tokenizer.vocab.value, tokenizer.merges.value)
     assert reason in str(caught.value)
+
+
+def test_added_tokens_get_the_ids_that_the_library_gives() -> None:
+    document = kit.byte_level()
+    entries = [kit.added(900, "<x>"), kit.added(5, "<y>"), kit.added(0, "ab"), kit.added(1, "<x>"), kit.added(7, "<z>")]
+    document["added_tokens"] += entries
+    real = Real.from_str(json.dumps(document))
+    ours = parse(document)
+    assert {t: n for n, t in ours.tokens.items()} == real.get_vocab(with_added_tokens=True)
+
+
+def test_merges_of_unknown_tokens_are_refused() -> None:
+    document = kit.byte_level()
+    document["model"]["merges"].append("x y")
+    with pytest.raises(UnreadableModel, match="'xy' is no token"):
+        consistency.check(parse(document))
+    with pytest.raises(Exception, match="out of vocabulary"):
+        Real.from_str(json.dumps(document))
 
 
 def train(folder: Path, kind: str, **options: Any) -> Path:

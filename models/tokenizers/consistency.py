@@ -1,0 +1,22 @@
+"""What the library checks only when it has everything: whether the merges of a tokenizer are made of its tokens."""
+
+from __future__ import annotations
+
+from ..errors import UnreadableModel
+from ..tokenizer import Tokenizer
+
+
+def check(tokenizer: Tokenizer) -> None:
+    """Read all parts, and raise UnreadableModel for a merge of, or to, something that is no token."""
+    vocab = tokenizer.vocab.value
+    if tokenizer.format not in ("tokenizer.json", "vocab"):
+        return
+    prefix = len(str(tokenizer.settings.get("continuing_subword_prefix") or ""))
+    for left, right in tokenizer.merges.value:
+        for token in (left, right, left + right[prefix:]):
+            if token not in vocab:
+                raise UnreadableModel(
+                    tokenizer.path,
+                    f"merges {left[:20]!r} and {right[:20]!r}, but {token[:40]!r} is no token",
+                    hint="the library refuses to load it; save the tokenizer again",
+                )
