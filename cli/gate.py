@@ -12,7 +12,7 @@ from .options import Color, Config, Output, OutputFormat, Outputs
 
 def gate(
     model: Annotated[
-        str, typer.Argument(metavar="[VERSION]", help="published version: reference, tag, digest or its files")
+        str, typer.Argument(metavar="VERSION", help="published version: reference, tag, digest or its files")
     ] = "",
     *,
     stage: Annotated[str, typer.Option("--stage", "-s", metavar="STAGE", help="whose gates to run")],

@@ -14,7 +14,7 @@ def publish(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="model directory, model file or reference")],
     target: Annotated[
         str,
-        typer.Argument(metavar="[TARGET]", help="oci-layout:PATH:TAG, directory:PATH or oci://HOST/REPOSITORY:TAG"),
+        typer.Argument(metavar="TARGET", help="oci-layout:PATH:TAG, directory:PATH or oci://HOST/REPOSITORY:TAG"),
     ] = "",
     *,
     tags: Annotated[

@@ -67,7 +67,8 @@ class Blobs:
     def put_files(self, files: Sequence[File], progress: Progress = quiet) -> list[tuple[File, str, int, bool]]:
         """Store files; for each its digest, size in bytes, and whether it had to be written."""
         sizes = {entry.stat().st_size for entry in os.scandir(self.folder)}
-        return [(file, *self._put_file(file, sizes, progress)) for file in files]
+        total = sum(file.size for file in files)
+        return durable.each(lambda file: (file, *self._put_file(file, sizes, progress)), files, total)
 
     def _put_file(self, file: File, sizes: set[int], progress: Progress) -> tuple[str, int, bool]:
         # Where a blob of that size exists the file is hashed before it is copied: publishing again writes nothing.

@@ -11,8 +11,6 @@ a name asked for too early stays invisible for half a minute; neither can happen
 
 from __future__ import annotations
 
-import base64
-import binascii
 import os
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -23,8 +21,9 @@ from ..report.errors import BadInput, NothingToCheck
 from . import durable
 from .descriptor import MAX_MANIFEST, Descriptor, canonical, digest_of, hexadecimal, is_digest, parse_json
 from .durable import Progress, explained, quiet
-from .lock import exclusive, now
+from .lock import now
 from .modelpack import Entry, Manifest, build, parse
+from .notes import Notes
 from .store import Attachment, Pushed
 from .tree import File, files_of
 
@@ -32,18 +31,17 @@ POINTER = "version.json"
 STATE = ".interlock"
 SCHEMA = "interlock.version/1"
 
-_MAX_JSON = 16 << 20
-_WAIT = 30.0
-
 
 class Directory:
     """A directory of versions. With `create` an absent one is made; else its absence is BadInput."""
 
     def __init__(self, root: Path, *, create: bool = False, name: str = "") -> None:
         self.root = root
+        self.parallel = True
         self.name = name or f"directory:{root}"
         self._versions = root / "versions"
         self._state = root / STATE
+        self._notes = Notes(self._state, self.name)
         if create:
             with explained("create the directory", root):
                 for folder in (self._versions, self._state / "manifests"):
@@ -110,7 +108,8 @@ class Directory:
     def put(self, files: Sequence[File], progress: Progress = quiet) -> Pushed:
         """Store a model as a version folder; version.json is left to `serve`."""
         with explained("write", self.root):
-            hashed = [(file.path, *durable.hash_file(file.source)) for file in files]
+            total = sum(file.size for file in files)
+            hashed = durable.each(lambda file: (file.path, *durable.hash_file(file.source)), files, total)
         manifest, _ = build(hashed)
         sources = {file.path: file.source for file in files}
 
@@ -122,8 +121,9 @@ class Directory:
         new = self.install(manifest, fetch)
         return Pushed(manifest, manifest.size if new else 0, 0 if new else manifest.size)
 
-    def install(self, manifest: Manifest, fetch: Callable[[Entry, Path], None]) -> bool:
-        """Make a version folder from `fetch(entry, target)`, unless an undamaged one is there. True when made."""
+    def install(self, manifest: Manifest, fetch: Callable[[Entry, Path], None], *, parallel: bool = True) -> bool:
+        """Make a version folder from `fetch(entry, target)`, unless an undamaged one is there. True when made.
+        `parallel` says that several fetches may run at once."""
         digest = manifest.digest
         if self.has(digest) and not self._flaws(manifest, verify=True):
             return False
@@ -132,11 +132,14 @@ class Directory:
         with explained("write", final):
             durable.sweep(self._versions)
             with durable.draft_folder(self._versions) as draft:
-                for entry in manifest.entries:
+
+                def bring(entry: Entry) -> None:
                     target = draft / entry.path
                     target.parent.mkdir(parents=True, exist_ok=True)
                     fetch(entry, target)
                     target.chmod(0o444)
+
+                durable.each(bring, manifest.entries, manifest.size if parallel else 0)
                 draft.chmod(0o755)
                 durable.sync_tree(draft)
                 # The manifest goes first: a folder without one would not count as a version after a crash.
@@ -169,16 +172,22 @@ class Directory:
             there = {file.path: file for file in files_of(folder)}
         except NothingToCheck:
             return folder, "the version folder is empty"
-        for entry in manifest.entries:
-            path = folder / entry.path
-            file = there.pop(entry.path, None)
-            if file is None:
+        sizes = {path: file.size for path, file in there.items()}
+
+        def flaw(entry: Entry) -> tuple[Path, str] | None:
+            path, size = folder / entry.path, sizes.get(entry.path)
+            if size is None:
                 return path, "the file is missing from the version"
-            if file.size != entry.layer.size:
-                return path, f"corrupt: it has {file.size} bytes, the manifest says {entry.layer.size}"
+            if size != entry.layer.size:
+                return path, f"corrupt: it has {size} bytes, the manifest says {entry.layer.size}"
             if verify and (got := durable.hash_file(path)[0]) != entry.layer.digest:
                 return path, f"corrupt: its bytes have the digest {got}, the manifest says {entry.layer.digest}"
-        extra = next(iter(there), None)
+            return None
+
+        found = durable.each(flaw, manifest.entries, manifest.size if verify else 0)
+        if first := next((one for one in found if one is not None), None):
+            return first
+        extra = next((path for path in sizes if path not in {entry.path for entry in manifest.entries}), None)
         return None if extra is None else (folder / extra, "the version holds a file that its manifest does not list")
 
     def fetch(self, manifest: Manifest, entry: Entry, target: Path, progress: Progress = quiet) -> None:
@@ -201,71 +210,26 @@ class Directory:
 
     def tags(self) -> list[str]:
         """The names of all tags, sorted."""
-        return sorted(self._tags())
+        return sorted(self._notes.tags())
 
     def tag(self, name: str) -> str:
         """The digest that a tag names, empty where there is no such tag."""
-        return self._tags().get(name, "")
-
-    def _tags(self) -> dict[str, str]:
-        path = self._state / "tags.json"
-        if not path.exists():
-            return {}
-        with explained("read", path):
-            tags = parse_json(durable.read_bounded(path, _MAX_JSON), str(path))
-        if not all(is_digest(digest) for digest in tags.values()):
-            raise BadInput(path, "a tag names something that is not a digest", hint="restore the file")
-        return tags
+        return self._notes.tags().get(name, "")
 
     def point(self, tag: str, digest: str | None) -> None:
         """Let a tag name a version (None: no version)."""
         if digest is not None:
             parse(self.manifest(digest), f"{self.name}@{digest}")
-        with exclusive(self._state / "lock", self.name, doing=f"moving tag {tag}", wait=_WAIT):
-            tags = {name: value for name, value in self._tags().items() if name != tag}
-            with explained("write", self._state / "tags.json"):
-                durable.write(self._state / "tags.json", canonical(tags if digest is None else {**tags, tag: digest}))
-        if self.tag(tag) != (digest or ""):
-            raise BadInput(f"{self.name}:{tag}", "another writer moved the tag at the same time", hint="run it again")
+        self._notes.point(tag, digest)
 
     def attach(self, subject: Descriptor, artifact: str, media_type: str, payload: bytes, title: str) -> str:
-        """Keep `payload` in a file of its own, numbered so that order is kept."""
-        body = {"artifactType": artifact, "mediaType": media_type, "title": title, "subject": subject.digest}
-        data = canonical({**body, "payload": base64.b64encode(payload).decode()})
-        digest = digest_of(data)
-        folder = self._state / "attached" / hexadecimal(subject.digest)
-        with (
-            exclusive(self._state / "lock", self.name, doing="attaching", wait=_WAIT),
-            explained("write", folder),
-        ):
-            folder.mkdir(parents=True, exist_ok=True)
-            names = sorted(path.name for path in folder.iterdir())
-            if not any(name.endswith(f"-{hexadecimal(digest)}.json") for name in names):
-                durable.write(folder / f"{len(names):08d}-{hexadecimal(digest)}.json", data, drafts=self._state)
-        return digest
+        """Keep something said about a version; returns its digest."""
+        return self._notes.attach(subject, artifact, media_type, payload, title)
 
     def attached(self, subject: str, artifact: str) -> list[Attachment]:
-        """Payloads attached to a version, verified against the digest in their name."""
-        folder = self._state / "attached" / hexadecimal(subject)
-        found: list[Attachment] = []
-        for name in sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []:
-            path = folder / name
-            with explained("read", path):
-                data = durable.read_bounded(path, _MAX_JSON)
-            if not name.endswith(f"-{hexadecimal(digest_of(data))}.json"):
-                raise BadInput(path, "corrupt: its bytes do not have the digest in its name", hint="remove the file")
-            body = parse_json(data, str(path))
-            if body.get("artifactType") == artifact:
-                found.append(Attachment(digest_of(data), _payload(body, path)))
-        return found
+        """What was attached to a version, in the order it was attached."""
+        return self._notes.attached(subject, artifact)
 
     def state(self) -> Path:
         """Where the ledgers of this directory's stages are."""
         return self._state
-
-
-def _payload(body: dict[str, Any], path: Path) -> bytes:
-    try:
-        return base64.b64decode(str(body.get("payload")), validate=True)
-    except binascii.Error as error:
-        raise BadInput(path, "the payload is not base64", hint="remove the file") from error

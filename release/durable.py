@@ -9,9 +9,11 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from ..report.errors import BadInput
 
@@ -30,7 +32,12 @@ _HINTS = {
     errno.EIO: "the disk reports an error: check it before anything else",
 }
 
+_WORKERS = 4
+_WORTH_THREADS = 8 << 20
+
 Progress = Callable[[int], None]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def quiet(_: int) -> None:
@@ -166,6 +173,21 @@ def write_all(descriptor: int, data: memoryview) -> None:
     """Write every byte: `os.write` may stop short."""
     while data:
         data = data[os.write(descriptor, data) :]
+
+
+def each(work: Callable[[Item], Result], items: Sequence[Item], size: int) -> list[Result]:
+    """`work` on every item, in order of items; on several threads when `size`, the bytes in all, is worth it (hashing
+    and copying run outside the interpreter's lock). The first error stops what has not begun and is raised."""
+    workers = min(_WORKERS, os.cpu_count() or 1, len(items))
+    if workers < 2 or size < _WORTH_THREADS:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(work, item) for item in items]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def ensure_space(place: Path, size: int) -> None:

@@ -53,6 +53,7 @@ class OciLayout:
 
     def __init__(self, root: Path, *, create: bool = False, name: str = "") -> None:
         self.root = root
+        self.parallel = True
         self.name = name or f"oci-layout:{root}"
         self._blobs = Blobs(root / "blobs" / "sha256", root / STATE, self.name)
         if create and self._may_create():
@@ -194,8 +195,8 @@ class OciLayout:
     @contextmanager
     def view(self, manifest: Manifest, *, verify: bool) -> Generator[Path]:
         """Hard links to the blobs where the file system allows it, verified copies where it does not."""
-        for entry in manifest.entries:
-            self._blobs.check(entry.layer, verify=verify)
+        total = manifest.size if verify else 0
+        durable.each(lambda entry: self._blobs.check(entry.layer, verify=verify), manifest.entries, total)
         durable.sweep(self.root / STATE)
         with self._view_folder() as folder:
             for entry in manifest.entries:

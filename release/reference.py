@@ -8,6 +8,7 @@ oci://HOST/REPOSITORY:TAG, …@sha256:…     a version in a registry
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -81,7 +82,7 @@ def _split(text: str, rest: str) -> tuple[str, str]:
 
 
 def _rooted(path: str, root: Path | None) -> str:
-    expanded = Path(path).expanduser()
+    expanded = Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises on an unknown user
     return str(root / expanded) if root is not None and not expanded.is_absolute() else str(expanded)
 
 

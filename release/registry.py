@@ -38,6 +38,7 @@ class Registry:
 
     def __init__(self, place: str) -> None:
         host, _, repository = place.partition("/")
+        self.parallel = False  # one connection, one login
         self.name = f"oci://{place}"
         self._http = Transport(host, repository)
         self._referrers = Referrers(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from ..config.load import Config
@@ -42,7 +43,8 @@ class Serving:
 
     def install(self, store: Store, manifest: Manifest) -> None:
         """Bring the files of a version here, unless they are here undamaged."""
-        Directory(self.root, create=True).install(manifest, lambda entry, target: store.fetch(manifest, entry, target))
+        directory = Directory(self.root, create=True)
+        directory.install(manifest, partial(store.fetch, manifest), parallel=store.parallel)
 
     def check(self, manifest: Manifest, *, verify: bool) -> None:
         """Raise BadInput unless the files of a version are here, with `verify` byte for byte."""

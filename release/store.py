@@ -37,6 +37,8 @@ class Store(Protocol):
     """A place for versions. Everything read from it is checked against its digest and size before it is used."""
 
     name: str
+    # Whether several fetches may run at once.
+    parallel: bool
 
     def tags(self) -> list[str]:
         """The names of all tags, sorted."""

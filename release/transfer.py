@@ -15,6 +15,7 @@ from .directory import Directory
 from .durable import explained, human_size
 from .evidence import carry
 from .ledger import has_ledger
+from .modelpack import Entry, Manifest
 from .progress import watched
 from .reference import Reference, digest_in, open_model, open_store, parse
 from .store import Store, load
@@ -59,7 +60,7 @@ def publish_model(model: str, target: str, tags: Sequence[str], config: Config) 
         "reused": pushed.reused,
     }
     unchanged = " (all there already)" if not pushed.sent else f", {human_size(pushed.sent)} written"
-    size = f"{len(manifest.entries)} files, {human_size(manifest.size)}{unchanged}"
+    size = f"{_files(manifest)}{unchanged}"
     return Report(
         command="publish", facts=facts, inputs=1, headline=f"published {facts['reference']}: {size}", fail_on=None
     )
@@ -109,10 +110,13 @@ def pull_model(text: str, destination: str, config: Config, *, verify: bool) -> 
         durable.sweep(target.parent)
         durable.ensure_space(target.parent, manifest.size)
         with durable.draft_folder(target.parent) as draft, watched("pulling", manifest.size) as progress:
-            for entry in manifest.entries:
+
+            def bring(entry: Entry) -> None:
                 path = draft / entry.path
                 path.parent.mkdir(parents=True, exist_ok=True)
                 store.fetch(manifest, entry, path, progress)
+
+            durable.each(bring, manifest.entries, manifest.size if store.parallel else 0)
             signer = _check_signature(draft, config) if verify else ""
             draft.chmod(0o755)
             durable.sync_tree(draft)
@@ -127,10 +131,15 @@ def pull_model(text: str, destination: str, config: Config, *, verify: bool) -> 
         "signature": signer or "not checked",
     }
     checked = "digests and signature verified" if verify else "digests verified"
-    size = f"{len(manifest.entries)} files, {human_size(manifest.size)}, {checked}"
+    size = f"{_files(manifest)}, {checked}"
     return Report(
         command="pull", facts=facts, inputs=1, headline=f"pulled {facts['reference']} to {target}: {size}", fail_on=None
     )
+
+
+def _files(manifest: Manifest) -> str:
+    count = len(manifest.entries)
+    return f"{count} {'file' if count == 1 else 'files'}, {human_size(manifest.size)}"
 
 
 def _free(destination: str) -> Path:

@@ -8,14 +8,17 @@ from dataclasses import dataclass, field
 from ..config.load import Config
 from ..report.blocks import Block, Table
 from ..report.errors import InterlockError, NothingToCheck
-from ..report.report import Report
+from ..report.finding import Finding
+from ..report.report import Report, ordered
+from ..report.rule import Rule
 from .descriptor import short
 from .desk import Desk, open_desk, registry_of, state_of
 from .ledger import Event, Ledger, stages_in
 from .lock import held_by
 from .movement import anchors
-from .position import Position
+from .position import Position, version
 from .reference import open_store
+from .rules import DAMAGE, LEDGER, OPEN, RULES, SERVING, TAG, finding
 from .store import load
 
 
@@ -30,7 +33,7 @@ class Standing:
     serves: bool = False
     since: str = ""
     request: str = ""
-    problems: list[str] = field(default_factory=list[str])
+    problems: list[Finding] = field(default_factory=list[Finding])
     error: InterlockError | None = None
 
     @property
@@ -69,18 +72,24 @@ def stage_status(config: Config, only: str, *, verify: bool) -> Report:
         ]
         for one in standings
     ]
-    bad = [one for one in standings if one.problems]
     report = Report(
         command="status",
         inputs=len(standings),
         body=[Table(("stage", "state", "last good", "tag", "serving", "since"), rows)],
         facts={"stages": {one.stage: _facts(one) for one in standings}},
-        headline="both anchors of every stage agree with the ledger" if not bad else "the anchors disagree",
-        refused="; ".join(f"{one.stage}: {problem}" for one in bad for problem in one.problems),
-        fail_on=None,
+        findings=ordered(problem for one in standings for problem in one.problems),
+        headline=_headline(standings),
+        rules=RULES,
     )
     report.error = next((one.error for one in standings if one.error is not None), None)
     return report
+
+
+def _headline(standings: Sequence[Standing]) -> str:
+    bad = [one.stage for one in standings if one.word not in ("ok", "empty")]
+    if not bad:
+        return "both anchors of every stage agree with the ledger"
+    return f"{', '.join(bad)}: not as the ledger says"
 
 
 def _facts(one: Standing) -> dict[str, object]:
@@ -91,7 +100,7 @@ def _facts(one: Standing) -> dict[str, object]:
         "serving": one.serving or None,
         "since": one.since or None,
         "request": one.request or None,
-        "problems": one.problems + ([str(one.error)] if one.error else []),
+        "problems": [problem.message for problem in one.problems] + ([str(one.error)] if one.error else []),
     }
 
 
@@ -110,21 +119,25 @@ def _standing(desk: Desk, *, verify: bool) -> Standing:
     return result
 
 
-def _problems(desk: Desk, position: Position, one: Standing) -> list[str]:
+def _problems(desk: Desk, position: Position, one: Standing) -> list[Finding]:
+    def problem(rule: Rule, message: str, hint: str = "") -> Finding:
+        return finding(rule, desk.name, str(desk.config.path or ""), message, hint)
+
     if position.open:
         begin = position.open[0]
-        wish = f"{begin.kind} of {short(begin.target.registry) if begin.target else 'nothing'}"
+        wish = f"a {begin.kind} of {short(version(begin.target))} ({begin.request})"
         if at_work := held_by(desk.ledger.lock):
-            return [f"a {wish} ({begin.request}) is under way since {begin.time}: {at_work}"]
-        return [f"a {wish} ({begin.request}) is unfinished since {begin.time}: run it again, or interlock rollback"]
-    found = [f"the ledger was cut: {said}" for said in _cut(desk, position)]
+            return [problem(OPEN, f"{wish} is under way: {at_work}", "wait until it is done")]
+        hint = f"run it again, or put the last good pair back: interlock rollback --in {desk.name}"
+        return [problem(OPEN, f"{wish} by {begin.actor} is unfinished since {begin.time}", hint)]
+    found = [problem(LEDGER, said) for said in _cut(desk, position)]
     last = f"the last good version is {short(one.good)}" + (f" since {one.since}" if one.since else "")
+    back = f"put the last good pair back: interlock promote {one.good} --to {desk.name}" if one.good else ""
     if one.tag != one.good:
-        found.append(f"the tag moved behind the ledger: it names {short(one.tag)}, {last}")
+        found.append(problem(TAG, f"the tag moved behind the ledger: it names {short(one.tag)}, {last}", back))
     if desk.serving is not None and one.serving != one.good:
-        found.append(f"the serving side moved behind the ledger: it serves {short(one.serving)}, {last}")
-    if found and one.good:
-        found.append(f"to put the last good pair back: interlock promote {one.good} --to {desk.name}")
+        message = f"the serving side moved behind the ledger: it serves {short(one.serving)}, {last}"
+        found.append(problem(SERVING, message, back))
     return found
 
 
@@ -136,10 +149,10 @@ def _cut(desk: Desk, position: Position) -> list[str]:
     events = {event.seq: event.digest for chain in position.requests.values() for event in chain}
     if events.get(named[0]) == named[1]:
         return []
-    return [f"version.json was moved by event {named[0]} ({short(named[1])}), which is not in it"]
+    return [f"the ledger was cut: version.json was moved by its event {named[0]} ({short(named[1])}), which it lacks"]
 
 
-def _damage(desk: Desk, serving: str, *, verify: bool) -> list[str]:
+def _damage(desk: Desk, serving: str, *, verify: bool) -> list[Finding]:
     """What is wrong with the bytes behind the anchors, sizes always, contents with `verify`."""
     try:
         if desk.serving is not None and serving:
@@ -148,7 +161,7 @@ def _damage(desk: Desk, serving: str, *, verify: bool) -> list[str]:
             with desk.store.view(load(desk.store, digest), verify=True):
                 pass
     except InterlockError as error:
-        return [f"what is served is damaged: {error}"]
+        return [finding(DAMAGE, desk.name, str(desk.config.path or ""), f"the version is damaged: {error}")]
     return []
 
 

@@ -84,6 +84,11 @@ def passed(report: Report) -> Report:
     return report
 
 
+def said(report: Report) -> str:
+    """All that a report has to say against something."""
+    return "; ".join([report.refused, *(f"{f.message} ({f.hint})" for f in report.findings)])
+
+
 def make_model(folder: Path, seed: int, size: int = 4096) -> None:
     """A directory with a weights file, a configuration, a nested file and an empty one."""
     (folder / "sub").mkdir(parents=True)
@@ -128,6 +133,7 @@ def helpers() -> Any:
         tree = staticmethod(tree)
         drafts = staticmethod(drafts)
         passed = staticmethod(passed)
+        said = staticmethod(said)
         make_model = staticmethod(make_model)
 
     return Helpers

@@ -42,7 +42,7 @@ def test_the_second_promotion_is_told_who_is_at_work(live: Any, helpers: Any, nu
             assert "wait until it is done" in caught.value.hint
         assert helpers.tree(live.served) == before
         report = status("prod", config=live.config)
-        assert report.exit_code == 1 and "under way" in report.refused
+        assert report.exit_code == 1 and "under way" in helpers.said(report)
         # Another stage is not in its way.
         helpers.passed(promote("1.0", "staging", config=live.config))
     finally:
