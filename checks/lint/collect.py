@@ -19,6 +19,7 @@ from typing import Any
 
 from ...report.errors import BadInput
 from .sources import table
+from .sources.gotemplate import flattened, is_template
 from .sources.kubernetes import Resource, resources
 from .sources.text import MAX_BYTES, TextFile, Unreadable, decode
 from .sources.yamlnodes import Document, Map, documents
@@ -26,12 +27,10 @@ from .sources.yamlnodes import Document, Map, documents
 _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "venv"})
 # What a YAML file must mention to be worth parsing, and what makes it a template that is not YAML yet.
 _YAML_OF_INTEREST = re.compile(
-    r"""(^|[{,\s])["']?(kind|groups|spec|images|resources|jobs|runs|script|before_script)["']?\s*:""", re.MULTILINE
+    r"""(^|[{,\s])["']?(kind|groups|spec|images|resources|jobs|runs|script|before_script|Resources)["']?\s*:""",
+    re.MULTILINE,
 )
 _JSON_OF_INTEREST = re.compile(r'"apiVersion"\s*:')
-_TEMPLATE = re.compile(
-    r"^[^#\n]*\{\{-?\s*(\.Values|\.Release|\.Chart|\.Capabilities|include\s|template\s|define\s|toYaml\s)", re.MULTILINE
-)
 
 
 @dataclass
@@ -101,13 +100,17 @@ def collect(paths: Iterable[str], exclude: Iterable[str] = (), options: table.Op
     """Read everything below `paths` that some source knows."""
     inputs = Inputs()
     for path, named in discover(paths, exclude):
-        try:
-            _read(path, named, inputs, options or table.Options())
-        except Unreadable as error:
-            inputs.unread.append((path, error))
-        except OSError as error:
-            inputs.unread.append((path, Unreadable(f"cannot read: {(error.strerror or str(error)).lower()}")))
+        _try(path, named, inputs, options or table.Options())
     return inputs
+
+
+def _try(path: str, named: bool, inputs: Inputs, options: table.Options) -> None:
+    try:
+        _read(path, named, inputs, options)
+    except Unreadable as error:
+        inputs.unread.append((path, error))
+    except OSError as error:
+        inputs.unread.append((path, Unreadable(f"cannot read: {(error.strerror or str(error)).lower()}")))
 
 
 @cache
@@ -119,9 +122,7 @@ def _source(name: str) -> Any:
 def _read(path: str, named: bool, inputs: Inputs, options: table.Options) -> None:
     name = os.path.basename(path)
     if name in table.FOLDERS:
-        module = _source(table.FOLDERS[name])
-        for file in module.render(os.path.dirname(path) or ".", options):
-            _read_yaml(file, inputs, rendered=True)
+        _render(path, inputs, options)
     suffix = os.path.splitext(name)[1].lower()
     sources = table.sources_of(path, suffix)
     is_yaml = suffix in table.YAML or ((named or path == "-") and not sources)
@@ -137,6 +138,20 @@ def _read(path: str, named: bool, inputs: Inputs, options: table.Options) -> Non
         inputs.files.append(file)
         inputs.others += found
         inputs.unread.extend((path, notice) for notice in file.notices)
+
+
+def _render(path: str, inputs: Inputs, options: table.Options) -> None:
+    """What the folder of a marker file renders to; where that fails, a chart's templates as they are written."""
+    folder, name = os.path.split(path)
+    try:
+        for file in _source(table.FOLDERS[name]).render(folder or ".", options):
+            _read_yaml(file, inputs, rendered=True)
+    except Unreadable as error:
+        inputs.unread.append((path, error))
+        templates = os.path.join(folder, "templates")
+        if name == "Chart.yaml" and os.path.isdir(templates):
+            for template, _ in _below(templates, ()):
+                _try(template, False, inputs, options)
 
 
 def read_text(path: str) -> TextFile:
@@ -162,27 +177,35 @@ def _read_yaml(file: TextFile, inputs: Inputs, *, rendered: bool, of_interest: b
     wanted = _JSON_OF_INTEREST if file.path.endswith(".json") else _YAML_OF_INTEREST
     if not of_interest and not wanted.search(file.text):
         return
-    if not rendered and "{{" in file.text:
-        template = _TEMPLATE.search(file.text)
-        if template is not None:
-            line = file.text.count("\n", 0, template.end()) + 1
-            hint = "lint the chart's folder, or pipe the output of helm template into interlock lint -"
-            raise Unreadable("a Helm template: not YAML until it is rendered", line=line, hint=hint)
+    found = list(documents(file)) if rendered or not is_template(file.text) else _template(file, inputs)
     inputs.files.append(file)
-    for document in documents(file):
+    for document in found:
         inputs.documents.append(document)
-        found = list(resources(document))
-        if not found and os.path.basename(file.path).startswith("kustomization.") and isinstance(document.root, Map):
-            found = [Resource(document, document.root)]
-            found[0].kind = "Kustomization"
-        inputs.resources.extend(item for item in found if item.kind != "CustomResourceDefinition")
+        objects = list(resources(document))
+        if not objects and os.path.basename(file.path).startswith("kustomization.") and isinstance(document.root, Map):
+            objects = [Resource(document, document.root)]
+            objects[0].kind = "Kustomization"
+        inputs.resources.extend(item for item in objects if item.kind != "CustomResourceDefinition")
         for key, line, column in document.duplicates:
             notice = Unreadable(f"key '{key}' appears twice, the last one counts", line=line, column=column)
             inputs.notices.append((file.path, notice))
         for what, modules in table.IN_YAML.items():
             for module in modules:
                 source = _source(module)
-                subjects = list(source.from_document(document, found))
+                subjects = list(source.from_document(document, objects))
                 inputs.subjects[what].extend(subjects)
-                inputs.others += 0 if found else len(subjects)
+                inputs.others += 0 if objects else len(subjects)
     inputs.unread.extend((file.path, notice) for notice in file.notices)
+
+
+def _template(file: TextFile, inputs: Inputs) -> list[Document]:
+    """The documents of a Helm template that is not rendered, as far as they are written down."""
+    flat = flattened(file)
+    found = list(documents(flat))
+    hint = "lint the chart's folder, or pipe the output of helm template into interlock lint -"
+    if flat.notices:
+        raise Unreadable("a Helm template: not YAML until it is rendered", line=flat.notices[0].line, hint=hint)
+    if any(True for document in found for _ in resources(document)):
+        note = Unreadable("a Helm template read without its values: only what is written down is judged", hint=hint)
+        inputs.notices.append((file.path, note))
+    return found

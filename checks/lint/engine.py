@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from ...config.settings import Lint
@@ -33,7 +34,34 @@ def analyse(
                 found = check(subject, context)
                 if found is not None:
                     findings.extend(found)
-    return findings, list(ran.values()), index
+    return _judged(findings, inputs), list(ran.values()), index
+
+
+# What these rules look for is written down even in a template that is not rendered; the others look for what is absent
+# or follow values that only rendering gives.
+_ON_TEMPLATES = frozenset(
+    ("HU101", "HU102", "HU103", "HU109", "HU202", "HU303", "HU401", "HU403", "HU602", "HU603", "HU604", "HU701")
+)
+
+
+def _judged(findings: list[Finding], inputs: Inputs) -> list[Finding]:
+    """Findings that stand in templates too; a fix cannot be made in text that is not the file's own."""
+    templates, derived = set[str](), set[str]()
+    for resource in inputs.resources:
+        file = resource.document.file
+        if file.template:
+            templates.add(file.path)
+        elif file.origin is not None:
+            derived.add(resource.at_map(resource.root).path)
+    if not templates and not derived:
+        return findings
+    result: list[Finding] = []
+    for finding in findings:
+        path = finding.where.path if finding.where else ""
+        if path in templates and finding.rule not in _ON_TEMPLATES:
+            continue
+        result.append(replace(finding, fix=None) if path in templates or path in derived else finding)
+    return result
 
 
 def _subjects(kind: str, inputs: Inputs, index: Index) -> Iterable[Any]:

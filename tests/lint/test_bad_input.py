@@ -35,7 +35,7 @@ BROKEN = {
     "unclosed.yaml": (b'kind: A\nname: "abc\n', "invalid YAML"),
     "indent.yaml": (b"kind: A\nspec:\n    a: 1\n  b: 2\n", "invalid YAML"),
     "anchor.yaml": (b"kind: A\nspec: *nowhere\n", "undefined alias"),
-    "template.yaml": (b"kind: A\nname: {{ .Values.name }}\n", "Helm template"),
+    "template.yaml": (b"kind: A\nname: {{ .Values.name }}: {{ .Values.other }}: x\n", "a Helm template: not YAML"),
     "braces.yaml": (b"kind: A\nspec: {{ x }}: {{ y }}\n", "Go template"),
     "python2.py": (b"import torch\nprint 'hello'\n", "not Python 3"),
     "broken.py": (b"import torch\ndef f(:\n", "not Python 3"),

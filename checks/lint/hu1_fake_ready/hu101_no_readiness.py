@@ -59,7 +59,7 @@ def check(pod: Pod, ctx: Context) -> Iterator[Finding]:
     if pod.managed in _PROBED_BY_CONTROLLER or (pod.managed == "lws-worker" and not ctx.index.services_of(pod)):
         return
     for container in ctx.index.servers(pod):
-        if container.probe("readiness") is not None or container.probe("startup") is not None:
+        if {"readinessProbe", "startupProbe"} & set(container.map) or container.is_open:
             continue
         services = ctx.index.services_of(pod)
         routed = f" and {services[0].identity} sends it requests" if services else ""

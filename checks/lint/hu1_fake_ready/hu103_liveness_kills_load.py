@@ -70,7 +70,7 @@ def check(pod: Pod, ctx: Context) -> Iterator[Finding]:
             message = f"liveness of container {container.name} asks {path}, which turns false while a model loads"
             yield ctx.finding(RULE, where, message, hint="ask the runtime's liveness endpoint, such as /v2/health/live")
         patience = budget(probe)
-        if container.probe("startup") is not None or patience is None or patience >= ENOUGH:
+        if "startupProbe" in container.map or container.is_open or patience is None or patience >= ENOUGH:
             continue
         if not container.accelerated and not loads_from_volume(container) and not _downloads(container):
             continue

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import runtimes
 from .argv import Flag, Word, command_lines, flags, is_placeholder, same_flag
+from .gotemplate import is_open
 from .yamlnodes import EMPTY, Map, Seq, dig, text
 
 if TYPE_CHECKING:
@@ -103,6 +104,11 @@ class Container:
         if "$" not in value:
             return value
         return re.sub(r"\$\((\w+)\)|\$\{(\w+)\}|\$([A-Za-z_]\w*)", replace, value)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a template pours in keys that are not written down: then nothing can be said to be missing."""
+        return is_open(self.pod.resource.document.file, self.map)
 
     def probe(self, kind: str) -> Map | None:
         """`readiness`, `liveness` or `startup` probe."""

@@ -28,13 +28,16 @@ class TextFile:
     """A file's text under the path that reports show.
 
     `origin` maps a line of rendered text back to (path, line) of the template it came from. `notices` collects what
-    was odd but did not stop the reading.
+    was odd but did not stop the reading. `template` marks a Helm template read without its values, with `holes` where
+    blocks are poured in.
     """
 
     path: str
     text: str
     origin: Callable[[int], tuple[str, int]] | None = None
     notices: list[Unreadable] = field(default_factory=list[Unreadable])
+    holes: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    template: bool = False
 
     @cached_property
     def lines(self) -> list[str]:
