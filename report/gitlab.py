@@ -20,7 +20,7 @@ _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.I
 def render(report: Report, view: View) -> str:
     """The array; suppressed findings are left out, and what stopped or refused the run is an issue of its own."""
     del view
-    return dumps(issues(report))
+    return dumps(issues(report), 1)
 
 
 def issues(report: Report) -> list[dict[str, Any]]:

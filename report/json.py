@@ -17,12 +17,35 @@ if TYPE_CHECKING:
 def render(report: Report, view: View) -> str:
     """The report as indented JSON; keys are always present, empty ones as null or []."""
     del view
-    return dumps(document(report))
+    return dumps(document(report), 2)
 
 
-def dumps(value: Any) -> str:
-    """Indented JSON that every parser reads: numbers that JSON lacks (NaN, infinities) become null."""
-    return json.dumps(_finite(value), indent=2, ensure_ascii=False, default=str, allow_nan=False)
+def dumps(value: Any, depth: int) -> str:
+    """JSON that every parser reads, indented down to `depth` levels and one line an item below.
+
+    A finding a line keeps reports readable and fast: an indented dump of everything takes ten times as long. Numbers
+    that JSON lacks (NaN, infinities) become null.
+    """
+    try:
+        return _indented(value, depth, "")
+    except (ValueError, TypeError):
+        # Rare enough to be worth a second pass only now.
+        return _indented(_finite(value), depth, "")
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, default=str, allow_nan=False).encode
+
+
+def _indented(value: Any, depth: int, pad: str) -> str:
+    inner = pad + "  "
+    if depth and isinstance(value, dict) and value:
+        items = cast("dict[Any, Any]", value).items()
+        lines = [f"{inner}{_encode(str(key))}: {_indented(item, depth - 1, inner)}" for key, item in items]
+        return "{\n" + ",\n".join(lines) + f"\n{pad}}}"
+    if depth and isinstance(value, list | tuple) and value:
+        lines = [inner + _indented(item, depth - 1, inner) for item in cast("list[Any]", value)]
+        return "[\n" + ",\n".join(lines) + f"\n{pad}]"
+    return _encode(value)
 
 
 def _finite(value: Any) -> Any:

@@ -12,7 +12,7 @@ def page(rule: Rule) -> str:
     runs = "with `--pedantic`" if rule.pedantic else "by default"
     parts = [
         f"# {rule.id}: {rule.name}",
-        _sentence(rule.summary),
+        sentence(rule.summary),
         "\n".join(
             [
                 "| severity | fix | runs | since |",
@@ -20,10 +20,10 @@ def page(rule: Rule) -> str:
                 f"| {rule.severity} | {_FIXES[rule.fix]} | {runs} | {rule.since} |",
             ]
         ),
-        _section("What it looks for", _sentence(rule.what)),
-        _section("Why it bites", _sentence(rule.why)),
+        _section("What it looks for", sentence(rule.what)),
+        _section("Why it bites", sentence(rule.why)),
         *examples(rule, "## "),
-        _section("What to do", _sentence(rule.hint)),
+        _section("What to do", sentence(rule.hint)),
         _section("Not reported", _items(rule.exemptions)),
         _section("References", _items(tuple(f"<{url}>" if "://" in url else url for url in rule.references))),
         _section("Accept it", _accepted(rule)),
@@ -60,7 +60,8 @@ def _section(title: str, text: str) -> str:
     return f"## {title}\n\n{text}" if text else ""
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
+    """One of our messages as a sentence of prose: a capital first, a period last."""
     text = text.strip()
     if not text:
         return ""

@@ -8,7 +8,7 @@ and help.
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -19,7 +19,7 @@ from .identity import fingerprints, relative
 from .json import dumps
 from .report import Report
 from .rule import Rule
-from .rulepage import brief
+from .rulepage import brief, sentence
 from .style import whole
 from .summary import verdict_line, worst_first
 
@@ -35,7 +35,7 @@ _ROOT = "SRCROOT"
 def render(report: Report, view: View) -> str:
     """One SARIF log with one run."""
     del view
-    return dumps(document(report))
+    return dumps(document(report), 6)
 
 
 def document(report: Report) -> dict[str, Any]:
@@ -78,19 +78,13 @@ def _cut(text: str) -> str:
     return text if len(text) <= _MAX_DESCRIPTION else text[: _MAX_DESCRIPTION - 1] + "…"
 
 
-def _sentence(text: str) -> str:
-    """A message of ours as SARIF wants its texts: a capital first, a period last."""
-    text = whole(text).strip() or "-"
-    return text if text.endswith((".", "!", "?")) else text + "."
-
-
 def _rule(rule: Rule) -> dict[str, Any]:
     tags = dict.fromkeys(filter(None, ("model-serving", rule.family, "pedantic" if rule.pedantic else "")))
     return {
         "id": rule.id,
         "name": _pascal(rule.name),
-        "shortDescription": {"text": _cut(_sentence(rule.summary))},
-        "fullDescription": {"text": _cut(_sentence(f"{rule.what}\n\n{rule.why}" if rule.why else rule.what))},
+        "shortDescription": {"text": _cut(sentence(rule.summary))},
+        "fullDescription": {"text": _cut(sentence(f"{rule.what}\n\n{rule.why}" if rule.why else rule.what))},
         "help": {"text": whole(_help_text(rule)), "markdown": whole(brief(rule))},
         **({"helpUri": f"{_docs()}/{quote(rule.url.removeprefix('docs/'))}"} if _docs() else {}),
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
@@ -100,13 +94,13 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 def _undocumented(finding: Finding) -> dict[str, Any]:
     """A rule that the command did not document, from the first finding that names it."""
-    text = _cut(_sentence(finding.name.replace("-", " ") or finding.rule))
+    text = _cut(sentence(finding.name.replace("-", " ") or finding.rule) or "-")
     why = "\n".join(filter(None, (finding.why, finding.hint))) or finding.name or finding.rule
     return {
         "id": finding.rule,
         "name": _pascal(finding.name or finding.rule),
         "shortDescription": {"text": text},
-        "fullDescription": {"text": _cut(_sentence(finding.why or finding.name or finding.rule))},
+        "fullDescription": {"text": _cut(sentence(finding.why or finding.name or finding.rule))},
         "help": {"text": whole(why)},
         "defaultConfiguration": {"level": _LEVELS[finding.severity]},
         "properties": {"tags": ["model-serving"], "problem.severity": _problem(finding.severity)},
@@ -158,10 +152,15 @@ def _result(finding: Finding, index: int, fingerprint: str) -> dict[str, Any]:
 
 def uri(path: str) -> dict[str, str]:
     """An artifactLocation: relative to the working directory where it lies below it, absolute elsewhere."""
-    path = relative(path)
-    if Path(path).is_absolute():
-        return {"uri": "file://" + quote(path.encode("utf-8", "surrogatepass"))}
-    return {"uri": quote(path.encode("utf-8", "surrogatepass")) or ".", "uriBaseId": _ROOT}
+    quoted = _quoted(relative(path))
+    if quoted.startswith("/"):
+        return {"uri": f"file://{quoted}"}
+    return {"uri": quoted or ".", "uriBaseId": _ROOT}
+
+
+@lru_cache(maxsize=1024)
+def _quoted(path: str) -> str:
+    return quote(path.encode("utf-8", "surrogatepass"))
 
 
 def _location(where: Location) -> dict[str, Any]:

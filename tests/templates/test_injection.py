@@ -202,3 +202,22 @@ def test_output_has_the_same_bytes_whatever_the_hash_seed(values: dict[str, Any]
     }
     assert len(outputs) == 1
     assert not re.search(rb"\x1b|\r", outputs.pop())
+
+
+def test_kubectl_reads_what_was_meant() -> None:
+    # The reader that counts in the end: 3,000 strings in one object, so that kubectl starts once.
+    import json
+    import random
+    import shutil
+    import subprocess
+
+    if shutil.which("kubectl") is None:
+        pytest.skip("kubectl is not installed: its YAML reader is an extra oracle")
+    source = random.Random(7)
+    alphabet = "yYnNoOeE0123456789+-._:~#&*!|>'\"%@`{}[],? \t\n\\/=<xfinatrulsAZé\u2028\x85\ufeff😀"
+    made = ["".join(source.choices(alphabet, k=source.randint(1, 8))) for _ in range(3000)]
+    data = {f"k{i}": text for i, text in enumerate([*NASTY, *made])}
+    document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}, "data": data}
+    command = ["kubectl", "annotate", "--local", "-f", "-", "-o", "json", "a=b"]
+    done = subprocess.run(command, input=scalars.dump(document).encode(), capture_output=True, check=True)
+    assert json.loads(done.stdout)["data"] == data
