@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....models.errors import UnreadableModel
 from ....report.finding import Severity
@@ -34,8 +34,10 @@ HEADS = ("classifier.weight", "score.weight", "classifier.out_proj.weight", "cla
 def check(ctx: Context) -> Iterator[Finding]:
     """NEW in itself, then against OLD."""
     new = labels(ctx.new)
-    if new is not None:
-        yield from _alone(ctx, new)
+    before = _faults(ctx.old) if ctx.old is not None else []
+    for fault in _faults(ctx.new):
+        level = "hot" if fault in before else "breaks"
+        yield ctx.finding(RULE, level, fault.message, path="config.json", pointer=fault.pointer, tensor=fault.tensor)
     if ctx.old is None or ctx.old.config is None or ctx.new.config is None:
         return
     old = labels(ctx.old)
@@ -65,21 +67,27 @@ def labels(side: Side) -> list[str] | None:
     return [str(entries[key]) for key in sorted(entries, key=int)]
 
 
-def _alone(ctx: Context, names: list[str]) -> Iterator[Finding]:
-    config: dict[str, Any] = ctx.new.config or {}
-    known = ctx.old is not None and labels(ctx.old) == names
-    level = "hot" if known else "breaks"
-    back: Any = config.get("label2id")
+class _Fault(NamedTuple):
+    message: str
+    pointer: str
+    tensor: str = ""
+
+
+def _faults(side: Side) -> list[_Fault]:
+    """Where a model's labels disagree with themselves or with its head."""
+    names = labels(side)
+    if names is None:
+        return []
+    found: list[_Fault] = []
+    back: Any = (side.config or {}).get("label2id")
     if isinstance(back, dict) and len(set(names)) == len(names):
         wrong = [name for number, name in enumerate(names) if name in back and back[name] != number]
         if wrong:
-            message = f"label2id and id2label disagree on {', '.join(wrong[:3])}"
-            yield ctx.finding(RULE, level, message, path="config.json", pointer="/label2id")
-    table = ctx.new.weights
+            found.append(_Fault(f"label2id and id2label disagree on {', '.join(wrong[:3])}", "/label2id"))
+    table = side.weights
     head = next((name for name in HEADS if table is not None and name in table.tensors), None)
-    if table is None or head is None:
-        return
-    rows = table.tensors[head].shape[0] if table.tensors[head].shape else 0
-    if rows != len(names):
-        message = f"{len(names)} labels, but the head has {rows} outputs"
-        yield ctx.finding(RULE, level, message, path="config.json", pointer="/id2label", tensor=head)
+    if table is not None and head is not None and table.tensors[head].shape:
+        rows = table.tensors[head].shape[0]
+        if rows != len(names):
+            found.append(_Fault(f"{len(names)} labels, but the head has {rows} outputs", "/id2label", head))
+    return found

@@ -1,0 +1,243 @@
+"""Rules on config.json and generation_config.json: breaking, restarting and harmless mutants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from interlock.checks.validate.config.runtime import version
+from interlock.config.settings import Contract
+from interlock.report import exits
+from validate.tokenizer import kit
+
+LLAMA: dict[str, Any] = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 64,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 4,
+    "intermediate_size": 128,
+    "max_position_embeddings": 8192,
+    "rope_theta": 10000.0,
+    "rms_norm_eps": 1e-5,
+    "vocab_size": 320,
+    "hidden_act": "silu",
+}
+GENERATION = {"eos_token_id": [2, 3], "temperature": 0.6, "top_p": 0.9, "max_new_tokens": 1024}
+Mutant = tuple[str, dict[str, Any], dict[str, Any], str, str]
+
+
+def config(**changes: Any) -> dict[str, Any]:
+    return {"config.json": {k: v for k, v in {**LLAMA, **changes}.items() if v is not ...}}
+
+
+def generation(**changes: Any) -> dict[str, Any]:
+    return {"generation_config.json": {k: v for k, v in {**GENERATION, **changes}.items() if v is not ...}}
+
+
+def llama3(**more: Any) -> dict[str, Any]:
+    scaling = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+    return {**scaling, "rope_type": "llama3", **more}
+
+
+def architecture() -> Iterator[Mutant]:
+    """Another class."""
+    for names in (["Qwen3ForCausalLM"], ["LlamaForSequenceClassification"], ["LlamaForCausalLM", "X"], [], ...):
+        yield f"architectures {names}", config(), config(architectures=names), "CFG-ARCH", "restart"
+    for name in ("qwen3", "mistral", "phi3", "llama4", ...):
+        yield f"model_type {name}", config(), config(model_type=name), "CFG-ARCH", "restart"
+
+
+def geometry() -> Iterator[Mutant]:
+    """Another size of anything."""
+    for key, value in (
+        *(("hidden_size", 128), ("num_hidden_layers", 5), ("num_attention_heads", 4), ("num_key_value_heads", 8)),
+        *(("num_key_value_heads", ...), ("intermediate_size", 256), ("head_dim", 16), ("hidden_act", "gelu")),
+        *(("rms_norm_eps", 1e-6), ("num_local_experts", 8), ("attention_bias", True), ("moe_intermediate_size", 32)),
+    ):
+        yield f"{key} {value}", config(), config(**{key: value}), "CFG-GEOM", "restart"
+
+
+def context() -> Iterator[Mutant]:
+    """Shorter prompts."""
+    for less in (1, 2048, 4096, 8191):
+        yield f"positions {less}", config(), config(max_position_embeddings=less), "CFG-CTX", "breaks"
+    for window in (512, 4096):
+        yield f"window {window}", config(), config(sliding_window=window), "CFG-CTX", "breaks"
+    for kind in ("linear", "dynamic"):
+        scaled = config(rope_scaling={"type": kind, "factor": 4.0})
+        yield f"{kind} factor gone", scaled, config(), "CFG-CTX", "breaks"
+        yield f"{kind} factor halved", scaled, config(rope_scaling={"type": kind, "factor": 2.0}), "CFG-CTX", "breaks"
+    yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 8192}
+    less = config(max_position_embeddings=32768, rope_scaling={**yarn, "factor": 2.0})
+    yield "yarn factor", config(max_position_embeddings=32768, rope_scaling=yarn), less, "CFG-CTX", "breaks"
+    for limit in (100, 4096):
+        old = config() | {"tokenizer_config.json": {"model_max_length": 8192}}
+        new = config() | {"tokenizer_config.json": {"model_max_length": limit}}
+        yield f"model_max_length {limit}", old, new, "CFG-CTX", "breaks"
+
+
+def rope() -> Iterator[Mutant]:
+    """A form or kind of scaling that older servers refuse; other angles."""
+    for factor in (2.0, 4.0, 8.0, 32.0):
+        yield f"llama3 {factor}", config(), config(rope_scaling=llama3(factor=factor)), "CFG-ROPE", "restart"
+    for kind in ("longrope", "yarn", "dynamic", "linear", "mrope"):
+        new = config(rope_scaling={"rope_type": kind, "factor": 2.0})
+        yield f"rope_type {kind}", config(), new, "CFG-ROPE", "restart"
+    parameters = {"rope_parameters": {"rope_theta": 10000.0, "rope_type": "default"}, "rope_theta": ...}
+    yield "rope_parameters", config(), config(**parameters), "CFG-ROPE", "restart"
+    for theta in (500000.0, 1000000.0, 10001.0):
+        yield f"theta {theta}", config(), config(rope_theta=theta), "CFG-ROPE", "hot"
+    yield "factor", config(rope_scaling=llama3()), config(rope_scaling=llama3(factor=16.0)), "CFG-ROPE", "hot"
+
+
+def quantised() -> Iterator[Mutant]:
+    """Another quantisation."""
+    methods = [None, {"quant_method": "gptq", "bits": 4}, {"quant_method": "gptq", "bits": 8}, {"quant_method": "awq"}]
+    for i, old in enumerate(methods):
+        for j, new in enumerate(methods):
+            if i != j:
+                pair = [config() if each is None else config(quantization_config=each) for each in (old, new)]
+                yield f"{i} to {j}", *pair, "CFG-QUANT", "restart"
+
+
+def code() -> Iterator[Mutant]:
+    """Code that comes with the model."""
+    mapped = config(auto_map={"AutoModelForCausalLM": "modeling_x.X"})
+    for body in ("", "import os", "class X: pass\n", "# v1"):
+        new = {**mapped, "modeling_x.py": body + "\n# new"}
+        yield f"appears {body!r}", config(), new, "CFG-CODE", "breaks"
+        yield f"changes {body!r}", {**mapped, "modeling_x.py": body}, new, "CFG-CODE", "breaks"
+    yield "missing", {**mapped, "modeling_x.py": "x"}, mapped, "CFG-CODE", "breaks"
+    other = config(auto_map={"AutoModelForCausalLM": "someone/else--modeling_x.X"})
+    yield "from elsewhere", {**mapped, "modeling_x.py": "x"}, {**other, "modeling_x.py": "x"}, "CFG-CODE", "breaks"
+    helper = {**mapped, "modeling_x.py": "x", "helper.py": "1"}
+    yield "helper changes", helper, {**helper, "helper.py": "2"}, "CFG-CODE", "breaks"
+
+
+def labels() -> Iterator[Mutant]:
+    """Classes in another order, number or name."""
+    names = ["a", "b", "c", "d"]
+
+    def of(listed: list[str]) -> dict[str, Any]:
+        return config(id2label={str(i): n for i, n in enumerate(listed)}, label2id={n: i for i, n in enumerate(listed)})
+
+    for listed in (["b", "a", "c", "d"], names[:3], [*names, "e"], ["A", "b", "c", "d"], names[::-1], names[1:]):
+        yield f"{listed}", of(names), of(listed), "CFG-LABEL", "breaks"
+    yield "gone", of(names), config(), "CFG-LABEL", "breaks"
+    wrong = config(id2label={"0": "a", "1": "b"}, label2id={"a": 1, "b": 0})
+    yield "two minds", config(id2label={"0": "a", "1": "b"}), wrong, "CFG-LABEL", "breaks"
+    for rows in (2, 5):
+        head = {"model.safetensors": kit.safetensors({"classifier.weight": ("F32", (rows, 2))})}
+        good = {"model.safetensors": kit.safetensors({"classifier.weight": ("F32", (4, 2))})}
+        yield f"head of {rows}", {**of(names), **good}, {**of(names), **head}, "CFG-LABEL", "breaks"
+    yield "threshold", config(threshold=0.5), config(threshold=0.7), "CFG-LABEL", "restart"
+
+
+def vocabulary() -> Iterator[Mutant]:
+    """vocab_size and the embedding disagree."""
+    good = {"model.safetensors": kit.safetensors({"model.embed_tokens.weight": ("F32", (320, 2))})}
+    for size in (1, 319, 321, 384, 100000):
+        yield f"size {size}", config() | good, config(vocab_size=size) | good, "CFG-VOCAB", "breaks"
+        other = {"model.safetensors": kit.safetensors({"model.embed_tokens.weight": ("F32", (size % 400 + 321, 2))})}
+        yield f"rows {size % 400 + 321}", config() | good, config() | other, "CFG-VOCAB", "breaks"
+
+
+def generated() -> Iterator[Mutant]:
+    """Generation defaults."""
+    for key, value in (("temperature", 1.0), ("top_p", 0.5), ("top_k", 1), ("do_sample", True), ("temperature", ...)):
+        yield f"{key} {value}", generation(), generation(**{key: value}), "GEN-SAMPLE", "restart"
+    for key, value in (("repetition_penalty", 1.2), ("num_beams", 4), ("min_p", 0.1), ("length_penalty", 2.0)):
+        yield f"{key} {value}", generation(), generation(**{key: value}), "GEN-SAMPLE", "restart"
+    for limit in (1, 256, 1023):
+        yield f"max_new_tokens {limit}", generation(), generation(max_new_tokens=limit), "GEN-LEN", "breaks"
+    yield "max_length appears", generation(), generation(max_length=20), "GEN-LEN", "breaks"
+    for stops in ([2], [3], 2, [2, 4], [5]):
+        yield f"stops {stops}", generation(), generation(eos_token_id=stops), "GEN-EOS", "breaks"
+        new = config(eos_token_id=stops)
+        yield f"config stops {stops}", config(eos_token_id=[2, 3]), new, "GEN-EOS", "breaks"
+
+
+SOURCES = (architecture, geometry, context, rope, quantised, code, labels, vocabulary, generated)
+ALL = [pytest.param(*m[1:], id=f"{source.__name__}: {m[0]}") for source in SOURCES for m in source()]
+
+
+@pytest.mark.parametrize(("old", "new", "rule", "level"), ALL)
+def test_mutant(tmp_path: Path, old: dict[str, Any], new: dict[str, Any], rule: str, level: str) -> None:
+    report = kit.judge(tmp_path, old, new)
+    assert kit.levels(report).get(rule) == level, kit.levels(report)
+
+
+HARMLESS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("keys in another order", config(), {"config.json": dict(reversed(LLAMA.items()))}),
+    ("head_dim written out", config(), config(head_dim=8)),
+    ("kv heads written out", config(num_key_value_heads=...), config(num_key_value_heads=8)),
+    ("transformers_version", config(), config(transformers_version="4.57.0")),
+    ("torch_dtype renamed", config(torch_dtype="bfloat16"), config(dtype="bfloat16")),
+    ("longer context", config(), config(max_position_embeddings=16384)),
+    ("window switched off", config(), config(sliding_window=1024, use_sliding_window=False)),
+    (
+        "window of some layers",
+        config(),
+        config(sliding_window=512, layer_types=["sliding_attention", "full_attention"]),
+    ),
+    ("rope_scaling null", config(), config(rope_scaling=None)),
+    ("type for rope_type", config(rope_scaling=llama3()), config(rope_scaling=llama3(type="llama3"))),
+    ("code that nothing leads to", config() | {"a.py": "1"}, config() | {"a.py": "2"}),
+    ("labels in another order of keys", config(id2label={"0": "a", "1": "b"}), config(id2label={"1": "b", "0": "a"})),
+    ("generation defaults written out", generation(), generation(top_k=50, num_beams=1, do_sample=False)),
+    ("one more stop token", generation(), generation(eos_token_id=[2, 3, 9])),
+    ("stop tokens in another order", generation(), generation(eos_token_id=[3, 2])),
+    ("longer answers", generation(), generation(max_new_tokens=4096)),
+    ("no limit", generation(), generation(max_new_tokens=...)),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), [pytest.param(*each[1:], id=each[0]) for each in HARMLESS])
+def test_harmless(tmp_path: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
+    report = kit.judge(tmp_path, old, new)
+    assert kit.verdict(report) in ("equal", "hot"), [(f.rule, f.message) for f in report.findings]
+
+
+@pytest.mark.parametrize(
+    ("runtimes", "level"),
+    [({}, "restart"), ({"vllm": "0.5.2"}, "restart"), ({"vllm": "0.6.0"}, None), ({"transformers": ">=4.45"}, None)],
+)
+def test_declared_runtimes_decide_on_rope(tmp_path: Path, runtimes: dict[str, str], level: str | None) -> None:
+    new = config(rope_scaling=llama3())
+    found = kit.levels(kit.judge(tmp_path, config(), new, Contract(runtimes=runtimes)))
+    assert found.get("CFG-ROPE") == (level or "hot")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{", "invalid JSON at line 1 column 2"),
+        ('{"a": 1, "a": 2}', 'duplicate key "a" at line 1 column 10'),
+        ('{"a": NaN}', "NaN is not JSON"),
+        ('{"a": 1e999}', "too large a number"),
+        ("[1]", "not an object"),
+        ('{"a":' * 300 + "1" + "}" * 300, "nested deeper"),
+        ('{"max_position_embeddings": ' + "9" * 5000 + "}", "invalid JSON"),
+    ],
+)
+def test_bad_input_is_exit_2(tmp_path: Path, text: str, reason: str) -> None:
+    report = kit.judge(tmp_path, config(), {"config.json": text})
+    assert report.exit_code == exits.BAD_INPUT
+    assert kit.verdict(report) == "unproven"
+    assert any(reason in finding.message for finding in report.findings), report.findings
+
+
+@pytest.mark.parametrize("value", [None, [], {}, "x", -1, 1.5, True, 10**300, [1, "a", None], {"factor": "x"}])
+@pytest.mark.parametrize("key", [*LLAMA, "rope_scaling", "auto_map", "id2label", "sliding_window", "layer_types"])
+def test_values_of_any_kind_do_not_crash(tmp_path: Path, key: str, value: Any) -> None:
+    report = kit.judge(tmp_path, config(), config(**{key: value}))
+    assert report.exit_code in (exits.PASS, exits.REFUSED, exits.BAD_INPUT)
+
+
+def test_versions() -> None:
+    assert version(">=4.45.1") == (4, 45, 1)
+    assert version("latest") is None
