@@ -1,7 +1,7 @@
 """Finds the files of a run and reads each into subjects. One that cannot be read is noted, and the run goes on."""
 
 # A run handles tens of thousands of paths, and pathlib costs ten times as much a path.
-# ruff: noqa: PTH112, PTH116, PTH118, PTH119, PTH120, PTH122, PTH123
+# ruff: noqa: PTH112, PTH116, PTH118, PTH119, PTH122, PTH123
 
 from __future__ import annotations
 

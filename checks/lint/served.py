@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from posixpath import normpath
 
 from . import runtimes
 from .index import Index
+from .nearby import Nearby
 from .sources.argv import is_placeholder
 from .sources.pods import Container
 from .sources.scripts import ShellText
+from .sources.yamlnodes import dig, text, walk
 
 # Folders that a server reads from by convention, wherever they are: a model repository or store, KServe's mount.
 CONVENTIONAL = re.compile(
@@ -69,22 +72,80 @@ def _verb_operand(container: Container, runtime: runtimes.Runtime) -> list[str]:
     return []
 
 
+def served_paths(index: Index, near: str) -> list[str]:
+    """The absolute paths that servers read models from in manifests, scripts and image builds around the file `near`."""
+    return _served(index).find("", near)
+
+
 @lru_cache(maxsize=1)
-def served_paths(index: Index) -> frozenset[str]:
-    """Every absolute path that some server of the run reads models from, in manifests, scripts and image builds."""
-    found = {path for pod in index.pods for container in index.servers(pod) for path in model_paths(container)}
-    for text in index.of("shell"):
-        if isinstance(text, ShellText) and text.container is None and _SERVER.search(text.text):
-            found.update(_started(text))
-    return frozenset(path for path in found if path.count("/") > 1 or path in ("/models", "/model"))
+def _served(index: Index) -> Nearby[str]:
+    found: Nearby[str] = Nearby()
+    for pod in index.pods:
+        for container in index.servers(pod):
+            for path in model_paths(container):
+                found.add("", pod.resource.path, path)
+    for script in index.of("shell"):
+        if isinstance(script, ShellText) and script.container is None and _SERVER.search(script.text):
+            for path in _started(script):
+                found.add("", script.path, path)
+    return found
+
+
+@lru_cache(maxsize=1)
+def served_uris(index: Index) -> frozenset[str]:
+    """Every object-store prefix that the manifests of a run serve models from, also as a mounted bucket."""
+    found: set[str] = set()
+    for resource in index.resources:
+        if resource.kind in ("InferenceService", "LLMInferenceService", "SeldonDeployment", "TrainedModel", "Model"):
+            for holder, key in walk(resource.spec):
+                value = holder[key]
+                if key in ("storageUri", "modelUri", "uri", "url") and isinstance(value, str):
+                    found.add(value)
+    for pod in index.pods:
+        for container in index.servers(pod):
+            found.update(_uris(container))
+    return frozenset(uri.rstrip("/") for uri in found if _BUCKET_URI.match(uri) and not is_placeholder(uri))
+
+
+def _uris(container: Container) -> Iterator[str]:
+    runtime = container.runtime
+    for name in (*runtime.model_flags, *runtime.cache_flags) if runtime else ():
+        flag = container.flag(name)
+        if flag is not None and flag.value:
+            yield container.expand(flag.value)
+    for name in runtime.model_env if runtime else ():
+        yield container.env_value(name) or ""
+    for _, volume in container.mounts:
+        bucket = text(dig(volume, "csi", "volumeAttributes", "bucketName"))
+        if bucket:
+            scheme = "s3" if "s3" in text(dig(volume, "csi", "driver")) else "gs"
+            yield f"{scheme}://{bucket}"
+
+
+_BUCKET_URI = re.compile(r"^(gs|s3|hdfs|abfss?|wasbs?|az|oss|r2)://[^/]")
+
+
+@lru_cache(maxsize=1)
+def polled_paths(index: Index) -> frozenset[str]:
+    """Paths and prefixes that a Triton or TensorFlow server of the run polls for new versions."""
+    found: set[str] = set()
+    for pod in index.pods:
+        for container in index.servers(pod):
+            runtime = container.runtime.id if container.runtime else ""
+            mode = container.flag("--model-control-mode")
+            wait = container.flag("--file_system_poll_wait_seconds")
+            polls = runtime == "triton" and mode is not None and container.expand(mode.value or "") == "poll"
+            if polls or (runtime == "tfserving" and (wait is None or wait.value not in ("0", "-1"))):
+                found.update([*model_paths(container), *_uris(container)])
+    return frozenset(path for path in found if path)
 
 
 _SERVER = re.compile(r"tritonserver|torchserve|tensorflow_model_server|vllm|text-generation-launcher|mlserver|sglang")
 
 
-def _started(text: ShellText) -> list[str]:
+def _started(script: ShellText) -> list[str]:
     found: list[str] = []
-    for command in text.commands:
+    for command in script.commands:
         argv = command.argv
         runtime = runtimes.by_command(argv)
         if runtime is None:

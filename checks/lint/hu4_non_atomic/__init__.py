@@ -3,4 +3,6 @@
 RULES = {
     "HU401": ("hu401_poll_mode", ("pod", "python", "shell")),
     "HU405": ("hu405_write_in_place", ("python",)),
+    "HU402": ("hu402_polled_base_path", ("pod",)),
+    "HU403": ("hu403_copied_in_place", ("shell",)),
 }

@@ -75,7 +75,7 @@ def check(source: PythonFile, ctx: Context) -> Iterator[Finding]:
     """Judge the writes of a file."""
     if is_test(source.path):
         return
-    served = served_paths(ctx.index)
+    served = served_paths(ctx.index, source.path)
     for name, call in source.calls:
         target = _target(source, name, call)
         if target is None:
@@ -110,7 +110,7 @@ def _writes(source: PythonFile, call: ast.Call) -> bool:
     return mode is not None and "b" in mode and any(letter in mode for letter in "wx+")
 
 
-def _serves(path: str, served: frozenset[str]) -> bool:
+def _serves(path: str, served: list[str]) -> bool:
     return bool(CONVENTIONAL.search(path)) or (path.startswith("/") and any(inside(path, folder) for folder in served))
 
 

@@ -16,7 +16,7 @@ from .kubernetes import Resource
 from .pods import Container
 from .shell import Command, Hole, Origin, Script, Word, parse
 from .text import TextFile
-from .yamlnodes import Document, Seq, Span, pointer
+from .yamlnodes import Document, Map, Seq, Span, pointer, walk
 
 _SHEBANG = re.compile(r"#!\s*/\S*(?:/env\s+)?(?:ba|da|a|z|k)?sh\b")
 _LOOKS_LIKE_SHELL = re.compile(r"#!\s*/\S*\bsh\b|#!\s*/\S*env (ba)?sh|^\s*set -[eux]", re.MULTILINE)
@@ -116,12 +116,26 @@ def from_document(document: Document, resources: list[Resource]) -> Iterator[She
         origin = origin_of(file, _span(step), step.text)
         where = pointer(step.holder, step.slot)
         yield ShellText(file, "workflow", step.text, origin, pointer=where, variables=step.variables)
+    if not resources:
+        yield from _user_data(file, document.root)
     for resource in resources:
         for pod in resource.pods:
             for container in [*pod.containers, *pod.init_containers]:
                 yield from _container(file, resource, container)
         if resource.kind == "ConfigMap":
             yield from _config(file, resource)
+
+
+def _user_data(file: TextFile, root: object) -> Iterator[ShellText]:
+    """The start scripts of machines in a CloudFormation template: texts that begin with a shell's shebang."""
+    if not isinstance(root, Map) or not isinstance(root.get("Resources"), Map):
+        return
+    for holder, key in walk(root["Resources"]):
+        value = holder[key]
+        if isinstance(value, str) and _SHEBANG.match(value):
+            yield ShellText(
+                file, "config", value, origin_of(file, holder.span(key), value), pointer=pointer(holder, key)
+            )
 
 
 def _config(file: TextFile, resource: Resource) -> Iterator[ShellText]:
