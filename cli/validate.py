@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ..models.tree import ModelTree
 from .emit import run
 from .options import Color, Config, Output, OutputFormat, Outputs
 
@@ -65,8 +66,12 @@ def validate(  # noqa: PLR0917 - typer passes them by name
     return run("validate", Outputs(output_format, tuple(output or ()), color), go)
 
 
-def _opened(reference: str, stack: ExitStack) -> tuple[str, str | None]:
-    """The path of a path or reference, and the digest a reference resolved to."""
+def _opened(reference: str, stack: ExitStack) -> tuple[str | ModelTree, str | None]:
+    """The path or tree of a path or reference, and the digest a reference resolved to."""
+    if reference.startswith(("https://", "http://", "hf://")):
+        from ..checks.validate.remote import open_remote
+
+        return stack.enter_context(open_remote(reference)), None
     if reference.partition(":")[0] not in ("oci-layout", "oci", "directory"):
         return reference, None
     from ..release.reference import open_model

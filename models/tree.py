@@ -58,12 +58,18 @@ _SUFFIXES = {
 
 @dataclass(frozen=True, slots=True)
 class TreeFile:
-    """One file: `name` is its POSIX path inside the model, `path` where to open it, `size` in bytes."""
+    """One file: `name` is its POSIX path inside the model, `path` where to open it, `size` in bytes.
+
+    `digest` is what a registry says about its bytes, if it does. A `partial` file has its header only, and holes
+    where its data would be.
+    """
 
     name: str
     path: Path
     size: int
     kind: str
+    digest: str = ""
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +161,12 @@ def _size(path: Path, allowed: tuple[Path, ...]) -> int:
 
 
 def _kind(name: str, path: Path, *, alone: bool = False) -> str:
+    kind = kind_of(name)
+    return _sniff(path) if kind == "other" and alone else kind
+
+
+def kind_of(name: str) -> str:
+    """The kind of a file by its name; `other` where the name says nothing."""
     base = name.rsplit("/", 1)[-1].lower()
     if base.endswith(".safetensors.index.json"):
         return "index"
@@ -162,8 +174,7 @@ def _kind(name: str, path: Path, *, alone: bool = False) -> str:
         return _NAMES[base]
     if ".model.v" in base or base.startswith("tekken") or base.endswith("tokenizer.json"):
         return "tokenizer"
-    suffix = os.path.splitext(base)[1]  # noqa: PTH122 - a name, not a path on disk
-    return _SUFFIXES.get(suffix) or (_sniff(path) if alone else "other")
+    return _SUFFIXES.get(os.path.splitext(base)[1], "other")  # noqa: PTH122 - a name, not a path on disk
 
 
 def _sniff(path: Path) -> str:

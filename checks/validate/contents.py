@@ -20,6 +20,10 @@ def same_bytes(old: TreeFile, new: TreeFile) -> Same:
     """`same` or `different` where that is known, `unknown` for large files whose samples agree."""
     if old.size != new.size:
         return "different"
+    if old.digest and new.digest:
+        return "same" if old.digest == new.digest else "different"
+    if old.partial or new.partial:
+        return "unknown"
     if old.path.samefile(new.path):
         return "same"
     with old.path.open("rb", buffering=0) as a, new.path.open("rb", buffering=0) as b:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .contents import WHOLE
+from .contents import WHOLE, Same
 from .graph.contract import beside
 from .graph.contract import pairs as graphs
 from .rulebase import Context
@@ -27,7 +27,7 @@ _SAMPLE = 256
 
 
 class Span(NamedTuple):
-    """A tensor's meaning and where its bytes lie."""
+    """A tensor's meaning and where its bytes lie; no path where they are not at hand."""
 
     kind: str
     path: str
@@ -57,7 +57,8 @@ def delta(ctx: Context) -> dict[str, Any] | None:
     found = False
     for pair in graphs(ctx):
         found = True
-        if ctx.same(pair.old.file, pair.new.file) != "same":
+        partial = ctx.old.tree.files[pair.old.file].partial or ctx.new.tree.files[pair.new.file].partial
+        if not partial and ctx.same(pair.old.file, pair.new.file) != "same":
             groups.extend(_subgraphs(ctx, pair.old, pair.new))
         _compare(count, _spans(ctx.old, pair.old), _spans(ctx.new, pair.new))
     for table in sets(ctx):
@@ -134,32 +135,36 @@ def _compare(count: _Count, old: dict[str, Span], new: dict[str, Span]) -> None:
             count.total += size
             if name not in old:
                 count.added.append(name)
-            elif _differ(old[name], place, files, whole=whole):
-                count.changed.append(name)
-            elif whole:
-                count.same += 1
-                continue
             else:
-                count.unknown.append(name)
+                state = _compared(old[name], place, files, whole=whole)
+                if state == "same":
+                    count.same += 1
+                    continue
+                (count.changed if state == "different" else count.unknown).append(name)
             count.ship += size
 
 
-def _differ(old: Span, new: Span, files: _Files, *, whole: bool) -> bool:
+def _compared(old: Span, new: Span, files: _Files, *, whole: bool) -> Same:
     size = new.end - new.begin
     if old.kind != new.kind or old.end - old.begin != size:
-        return True
+        return "different"
+    if not old.path or not new.path:
+        return "unknown"
 
     def unequal(at: int, length: int) -> bool:
         return files.read(old.path, old.begin + at, length) != files.read(new.path, new.begin + at, length)
 
     if unequal(max(0, size // 2 - _SAMPLE // 2), min(_SAMPLE, size)):
-        return True
+        return "different"
+    if not whole:
+        return "unknown"
     step = 1 << 20
-    return whole and any(unequal(at, min(step, size - at)) for at in range(0, size, step))
+    return "different" if any(unequal(at, min(step, size - at)) for at in range(0, size, step)) else "same"
 
 
 def _path(side: Side, name: str) -> str:
-    return str(side.tree.files[name].path)
+    file = side.tree.files[name]
+    return "" if file.partial else str(file.path)
 
 
 def _stored(side: Side, table: WeightTable) -> dict[str, Span]:
@@ -197,4 +202,6 @@ def _span(side: Side, model: OnnxModel, tensor: Initializer) -> Span:
     end = begin + length
     if location in side.tree.files:
         return Span(kind, _path(side, location), begin, end)
+    if side.tree.files[model.file].partial:
+        return Span(kind, "", begin, end)
     return Span(kind, str(side.tree.files[model.file].path.parent / keys.get("location", "")), begin, end)

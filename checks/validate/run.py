@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ...config.load import load
 from ...config.settings import Contract
 from ...models.errors import UnreadableModel
-from ...models.tree import read_tree
+from ...models.tree import ModelTree, read_tree
 from ...report.errors import NothingToCheck
 from ...report.finding import Finding, Severity
 from ...report.report import Report, ordered
@@ -30,22 +30,23 @@ _FAIL_ON: dict[FailOn, Severity] = {
     "any": Severity.WARNING,
 }
 Value = TypeVar("Value")
+Model = str | Path | ModelTree
 
 
 def validate(
-    new: str | Path,
-    against: str | Path | None = None,
+    new: Model,
+    against: Model | None = None,
     *,
     config: str | None = None,
     contract: Contract | None = None,
     fail_on: FailOn = "restart",
     names: tuple[str, str] | None = None,
-    base: str | Path | None = None,
-    adapters: Sequence[str | Path] = (),
-    draft: str | Path | None = None,
+    base: Model | None = None,
+    adapters: Sequence[Model] = (),
+    draft: Model | None = None,
     probe: bool = False,
 ) -> Report:
-    """Compare the model at `new` with the live one at `against`, or check `new` alone.
+    """Compare the model at `new` with the live one at `against`, or check `new` alone. Models are paths or trees.
 
     `contract` overrides the one in interlock.yaml (`config` or the nearest file). `names` is how to call (new, old)
     in messages. `base` is the model that NEW, an adapter, sits on; `adapters` are adapters that serve on NEW, and
@@ -54,7 +55,6 @@ def validate(
     Raises UnreadableModel where a path holds no model at all, NothingToCheck where a folder has none, BadInput on an
     unusable configuration; a broken file inside a model is a finding and exit code 2.
     """
-    shown = names or (str(new), str(against or ""))
     options: dict[str, Any] = {"probe": probe}
     if base is not None:
         options["base"] = _side(base)
@@ -63,16 +63,17 @@ def validate(
     if draft is not None:
         options["draft"] = _side(draft)
     context = Context(
-        new=_side(new, shown[0]),
-        old=None if against is None else _side(against, shown[1]),
+        new=_side(new, names[0] if names else ""),
+        old=None if against is None else _side(against, names[1] if names else ""),
         contract=load(config).settings.contract if contract is None else contract,
         options=options,
     )
     return _report(context, fail_on)
 
 
-def _side(path: str | Path, name: str = "") -> Side:
-    side = Side(read_tree(path), name or str(path))
+def _side(model: Model, name: str = "") -> Side:
+    tree = model if isinstance(model, ModelTree) else read_tree(model)
+    side = Side(tree, name or str(model if tree is not model else tree.root))
     if side.tree.kinds <= _NOT_MODELS:
         raise NothingToCheck(side.name, "holds no model files", hint="give the folder that the server loads")
     return side

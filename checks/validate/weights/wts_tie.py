@@ -7,7 +7,8 @@ from typing import Any
 
 from ....models.weights import WeightTable
 from ....report.finding import Severity
-from ..rulebase import Context, Finding, Rule
+from ..contents import Same
+from ..rulebase import Context, Finding, Level, Rule
 from ..side import Side
 
 RULE = Rule(
@@ -44,11 +45,11 @@ def check(ctx: Context) -> Iterator[Finding]:
     fault = _fault(ctx.new)
     if fault is None:
         return
-    message, tensor = fault
+    message, tensor, level = fault
     known = ctx.old is not None and _fault(ctx.old) == fault
     yield ctx.finding(
         RULE,
-        "hot" if known else "breaks",
+        "hot" if known else level,
         message + (", as in the live version" if known else ""),
         path="config.json",
         pointer="/tie_word_embeddings",
@@ -56,7 +57,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     )
 
 
-def _fault(side: Side) -> tuple[str, str] | None:
+def _fault(side: Side) -> tuple[str, str, Level] | None:
     config, table = side.config, side.weights
     if config is None or table is None or not _generates(config):
         return None
@@ -66,9 +67,13 @@ def _fault(side: Side) -> tuple[str, str] | None:
     if embedding is None or tied is None:
         return None
     if not tied and head is None:
-        return "tie_word_embeddings is false, but there is no output head", embedding
-    if tied and head is not None and _differ(side, table, head, embedding):
-        return f"tie_word_embeddings is true, but {head} has values of its own", head
+        return "tie_word_embeddings is false, but there is no output head", embedding, "breaks"
+    if tied and head is not None:
+        state = _compared(side, table, head, embedding)
+        if state == "different":
+            return f"tie_word_embeddings is true, but {head} has values of its own", head, "breaks"
+        if state == "unknown":
+            return f"tie_word_embeddings is true, and {head} may have values of its own", head, "unproven"
     return None
 
 
@@ -88,11 +93,13 @@ def _tied(config: dict[str, Any]) -> bool | None:
     return False if family in _UNTIED else True if family in _TIED else None
 
 
-def _differ(side: Side, table: WeightTable, head: str, embedding: str) -> bool:
-    """Whether the two tensors hold different values, by samples: a copy of the embedding is tied in fact."""
+def _compared(side: Side, table: WeightTable, head: str, embedding: str) -> Same:
+    """Whether the two tensors hold the same values, by samples: a copy of the embedding is tied in fact."""
     a, b = table.tensors[head], table.tensors[embedding]
     if (a.dtype, a.shape) != (b.dtype, b.shape):
-        return True
+        return "different"
+    if side.tree.files[a.file].partial or side.tree.files[b.file].partial:
+        return "unknown"
     size = min(4096, a.size)
     with side.tree.files[a.file].path.open("rb") as one, side.tree.files[b.file].path.open("rb") as two:
         for step in range(16):
@@ -100,5 +107,5 @@ def _differ(side: Side, table: WeightTable, head: str, embedding: str) -> bool:
             one.seek(a.begin + at)
             two.seek(b.begin + at)
             if one.read(size) != two.read(size):
-                return True
-    return False
+                return "different"
+    return "same"
