@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from ..report.finding import Finding
@@ -29,7 +29,8 @@ class Comparer:
     """Compares one model.
 
     `files` are the manifest's resources by name, `signature` is the bundle's name inside the tree or empty. `accepted`
-    are the digest algorithms that count; of those a file was signed with, the fastest is computed.
+    are the digest algorithms that count; of those a file was signed with, the fastest is computed. `look` judges the
+    content of a model whose files are all as signed, while it is still watched for changes.
     """
 
     tree: Tree
@@ -38,6 +39,7 @@ class Comparer:
     signature: str
     accepted: Collection[str]
     allowed: Allowed
+    look: Callable[[Tree, Listing], list[Finding]]
     result: Comparison = field(default_factory=Comparison)
 
     def run(self, progress: Progress | None = None) -> Comparison:
@@ -63,6 +65,8 @@ class Comparer:
             expected = tuple((digest_of(shard, algorithm),) for shard in self.files[job.name])
             if expected != digests[job.name]:
                 self._find("VER-CHANGED", job.name)
+        if not result.findings:
+            result.findings += self.look(self.tree, listing)
         for name, reason in differences(listing, self.tree.scan(skip)).items():
             self._find("VER-CHANGED-WHILE-READING", name, reason)
         return result

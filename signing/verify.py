@@ -11,6 +11,8 @@ from . import bundle as bundles
 from . import keymode, limits, statement
 from .allow import Allowed
 from .compare import Comparer, Comparison
+from .content.check import Weights
+from .content.check import check as check_content
 from .hashing import Progress
 from .manifest import SIGNATURE
 from .policy import Policy
@@ -32,6 +34,7 @@ class Outcome:
 
 def check(tree: Tree, signature: str, policy: Policy, allowed: Allowed, progress: Progress | None = None) -> Outcome:
     """Verify a model. Raises Refused with a typed reason that ends it, BadInput on what cannot be read."""
+    weights = Weights(policy.content)
     signed = bundles.read(signature)
     signer = check_signer(signed, policy, allowed)
     decoded = statement.decode(signed.payload, signature)
@@ -44,6 +47,7 @@ def check(tree: Tree, signature: str, policy: Policy, allowed: Allowed, progress
         signature=inside(tree, signature),
         accepted=policy.digests,
         allowed=allowed,
+        look=lambda tree, listing: check_content(tree, listing, weights, allowed),
     )
     return Outcome(signature, signer, decoded, comparer.run(progress))
 
