@@ -99,6 +99,7 @@ References: how models are named
   oci-layout:PATH:TAG    a version in an OCI image layout on disk, by tag
   oci-layout:PATH@DIGEST the same, by digest
   directory:PATH         versions published to a plain directory
+  oci://HOST/REPO:TAG    a version in an OCI registry; also oci://HOST/REPO@DIGEST
 
 A tag moves. A command that takes one prints the digest it resolved to; evidence and
 signatures are bound to that digest.""",

@@ -35,6 +35,8 @@ def build(profile: str, values: Values, fields: dict[str, bool], template_digest
         "served": served,
         "directory": f"{_MODELS}/{served}",
         "layout": layout,
+        # Only the init container sees them: the server has no business with the registry.
+        "credentials": "" if layout else values.pull_secret,
         "selector": names,
         "labels": labels,
         "pod_labels": {**labels, "app.kubernetes.io/version": values.model.version},

@@ -61,8 +61,9 @@ def _names(v: Values) -> Iterator[Problem]:
         yield "/name", f"'{v.name}' is not a name of at most 50 lower-case letters, digits and -", ""
     if v.namespace and not _NAMESPACE.fullmatch(v.namespace):
         yield "/namespace", f"'{v.namespace}' is not a namespace name", ""
-    if v.pull_secret and not _OBJECT.fullmatch(v.pull_secret):
-        yield "/pull_secret", f"'{v.pull_secret}' is not an object name", ""
+    for key, name in (("pull_secret", v.pull_secret), ("runtime_class", v.runtime_class)):
+        if name and not _OBJECT.fullmatch(name):
+            yield f"/{key}", f"'{name}' is not an object name", ""
     if not v.model.version:
         yield "/model/version", "is required", "it labels the pods and every metric"
     elif not _LABEL_VALUE.fullmatch(v.model.version):
@@ -108,6 +109,7 @@ def _artefacts(v: Values) -> Iterator[Problem]:
 def _numbers(v: Values) -> Iterator[Problem]:
     ranges = [
         ("/replicas", v.replicas, 1, 1000),
+        ("/user", v.user, 1, 2**31 - 1),
         ("/resources/gpus", v.resources.gpus, 0, 64),
         ("/server/port", v.server.port, 1, 65535),
         ("/timing/load", v.timing.load, 1, 6 * 3600),

@@ -22,6 +22,8 @@ def values() -> dict[str, Any]:
         "args": ["--flag", "x=1"],
         "env": {"LOG_LEVEL": "info", "HOME": "/home"},
         "labels": {"team": "speech"},
+        "runtime_class": "nvidia",
+        "user": 2000,
         "node_selector": {"nvidia.com/gpu.product": "H200"},
         "model": {"version": "1.4.0", "reference": f"oci://registry.example/models/vad@{DIGEST}", "size": "2Gi"},
         "trust": {"keys": [PEM], "identities": [{"issuer": "https://issuer.example", "subject": "ci@acme.example"}]},

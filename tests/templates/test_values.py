@@ -39,6 +39,8 @@ D = "sha256:" + "0f" * 32
         ({"resources": {"memory": "lots"}}, "resources.memory: 'lots' is not a quantity"),
         ({"resources": {"gpus": -1}}, "gpus: -1 is not between"),
         ({"server": {"port": 9000}}, "the vllm profile fixes how its server is started"),
+        ({"user": 0}, "user: 0 is not between"),
+        ({"pull_secret": "a b"}, "pull_secret: 'a b' is not an object name"),
         ({"timing": {"settle": 0}}, "timing.settle: 0 is not between"),
         ({"imagee": "x"}, "unknown key 'imagee'"),
         ({"replicas": "2"}, "replicas must be a whole number"),
@@ -87,6 +89,14 @@ def test_assignments_are_typed_by_the_key(values: dict[str, Any]) -> None:
     read, _, _ = inputs.read(None, values, sets)
     assert read.model.version == "1e3" and read.replicas == 3 and read.args == ["x", "1"] and not read.read_only_root
     assert read.node_selector["a.b/c"] == "d.e"
+
+
+def test_credentials_reach_the_init_container_only(values: dict[str, Any]) -> None:
+    objects = list(yaml.safe_load_all(render("vllm", values=values).payload))
+    pod = next(o for o in objects if o["kind"] == "Deployment")["spec"]["template"]["spec"]
+    mounts = [[m["name"] for m in c["volumeMounts"]] for c in (pod["initContainers"][0], pod["containers"][0])]
+    assert "credentials" in mounts[0] and "credentials" not in mounts[1]
+    assert pod["imagePullSecrets"] == [{"name": "registry"}]
 
 
 def test_times_add_up(values: dict[str, Any]) -> None:
