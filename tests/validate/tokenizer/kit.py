@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 import struct
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import sentencepiece
 from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
 from interlock.models.tokenizers.spelling import mapped
@@ -187,3 +189,22 @@ def levels(report: Report) -> dict[str, str]:
 def verdict(report: Report) -> str:
     """The verdict on the pair."""
     return str(report.facts["verdict"])
+
+
+def train(folder: Path, kind: str, **options: Any) -> Path:
+    """A SentencePiece model trained on a few sentences."""
+    text = folder / "text.txt"
+    text.write_text("the cat sat on the mat\nthe dog ate the cat\na hat is a hat\n" * 30)
+    sentencepiece.SentencePieceTrainer.Train(
+        input=str(text), model_prefix=str(folder / "tokenizer"), vocab_size=options.pop("vocab_size", 60),
+        model_type=kind, minloglevel=2, hard_vocab_limit=False, **options,
+    )  # fmt: skip
+    return folder / "tokenizer.model"
+
+
+def tekken(size: int = 300, specials: int = 20) -> Json:
+    """A tekken.json of all bytes and a few words."""
+    tokens = [bytes([n]) for n in range(256)] + [f"w{n}".encode() for n in range(100)]
+    vocab = [{"rank": n, "token_bytes": base64.b64encode(t).decode(), "token_str": None} for n, t in enumerate(tokens)]
+    config = {"pattern": r"\p{L}+|\p{N}", "default_vocab_size": size, "default_num_special_tokens": specials}
+    return {"config": config, "vocab": vocab}
