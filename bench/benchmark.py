@@ -7,12 +7,13 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 
 from ..report.errors import BadInput, Refused
 from .footprint import Footprint
 from .footprint import measure as footprint
 from .inputs import Plan, contract, make
-from .measure import WARM_UP, Opener, Runner, Samples, rounds, run_delay, throughput
+from .measure import WARM_UP, Opener, Runner, Samples, rounds, run_delay, throughput, warm
 from .providers import open_session
 from .verdict import Judged, Verdict, compare, judge, overall, samples_needed
 
@@ -21,6 +22,7 @@ _ALPHA = 0.05
 _GOOD = 1000  # samples a side that a P99 deserves; fewer work down to 459
 _MOST = 500  # requests a round: more of one session say little about the next
 _PILOT = 20
+_PATIENCE = 2.0
 
 Progress = Callable[[str], None]
 
@@ -143,17 +145,7 @@ def _opener(path: str, plan: Plan, expected: str, settings: Settings) -> Opener:
 
 def _size(arms: Mapping[str, Opener], settings: Settings, *, judged: bool) -> tuple[int, float]:
     """Requests per round and arm, and the seconds that a round is expected to take."""
-    start = time.perf_counter()
-    runner = next(iter(arms.values()))()
-    opened = time.perf_counter() - start
-    for _ in range(WARM_UP):
-        runner()
-        runner.settle()
-    start = time.perf_counter()
-    for _ in range(_PILOT):
-        runner()
-        runner.settle()
-    each = (time.perf_counter() - start) / _PILOT
+    opened, each = _pilot(next(iter(arms.values())))
     least = samples_needed(settings.margins) if judged else 1
     per_round = math.ceil(least / settings.rounds)
     requests = settings.requests
@@ -162,26 +154,37 @@ def _size(arms: Mapping[str, Opener], settings: Settings, *, judged: bool) -> tu
             "--requests", f"{requests} in each of {settings.rounds} rounds are too few to judge the percentiles:"
             f" they need {least} a side", hint=f"--requests {per_round}",
         )  # fmt: skip
-
-    def cost(count: int) -> float:
-        return len(arms) * (opened + (WARM_UP + count) * each)
-
     if not requests:
-        share = settings.seconds / settings.max_rounds
-        fits = int((share / len(arms) - opened) / each) - WARM_UP if each > 0 else _MOST
-        good = math.ceil(_GOOD / settings.rounds)
-        requests = max(
-            per_round, min(good, int(settings.seconds / settings.rounds / len(arms) / each)), min(_MOST, fits)
-        )
-    expected = settings.rounds * cost(requests)
-    if expected > 1.5 * settings.seconds:
-        less = "judge the median only: --max-regression p50=5%" if judged else "fewer --rounds"
+        # As many as fit when all rounds are needed, but enough for a good P99 if those of the first look fit.
+        most = int(settings.seconds / settings.max_rounds / len(arms) / each) - WARM_UP
+        good = min(math.ceil(_GOOD / settings.rounds), int(settings.seconds / settings.rounds / len(arms) / each))
+        requests = max(per_round, good, min(_MOST, most))
+    # Opening sessions is no measuring, but it must not make a gate of a minute one of an hour either.
+    measuring = settings.rounds * len(arms) * (WARM_UP + requests) * each
+    opening = settings.rounds * len(arms) * opened
+    if measuring > 1.5 * settings.seconds or opening > 10 * settings.seconds:
+        less = "judge the median only: --max-regression p50=5%" if judged and measuring > opening else "fewer --rounds"
         raise BadInput(
             "--seconds", f"{settings.seconds:g} s are too short: {settings.rounds} rounds of {requests} requests of"
-            f" {each * 1e3:.3g} ms in {len(arms)} sessions take about {expected:.0f} s",
-            hint=f"--seconds {math.ceil(expected)}, or {less}",
+            f" {each * 1e3:.3g} ms in {len(arms)} sessions take about {measuring + opening:.0f} s",
+            hint=f"--seconds {math.ceil(max(measuring, opening / 10))}, or {less}",
         )  # fmt: skip
-    return requests, cost(requests)
+    return requests, (measuring + opening) / settings.rounds
+
+
+def _pilot(open_: Opener) -> tuple[float, float]:
+    """Seconds to open a session, and the median of a few requests in seconds."""
+    start = time.perf_counter()
+    runner = open_()
+    opened = time.perf_counter() - start
+    warm(runner)
+    times: list[float] = []
+    while len(times) < _PILOT and sum(times) < _PATIENCE:
+        start = time.perf_counter()
+        runner()
+        runner.settle()
+        times.append(time.perf_counter() - start)
+    return opened, max(median(times), 1e-7)
 
 
 def _measure(outcome: Outcome, arms: Mapping[str, Opener], settings: Settings, cost: float, progress: Progress) -> None:

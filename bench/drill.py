@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 
 from ..report.errors import BadInput, NeedsAccess
 from ..version import __version__
+from .connection import Shot, Target
 from .http1 import Response, request
-from .load import Generator, Pool, Shot, Target, arrivals
+from .load import Generator, Pool, arrivals
 from .truth import Reader, reader
 
 _TAIL = 4000
@@ -168,6 +169,9 @@ async def _canary(url: str, target: Target, judge: Callable[[Shot, Response], No
         pool.fire(Shot(pool.loop.time()))
     await pool.finish()
     for shot in pool.shots:
+        if shot.error == "tls":
+            hint = "give the certificate of the CA that signed the server's with --ca FILE"
+            raise BadInput(url, f"no secure connection: {shot.detail}", hint=hint)
         if shot.error == "refused":
             raise NeedsAccess(url, f"cannot connect: {shot.detail}", hint="start the server, or check the address")
         if shot.status in (401, 403):

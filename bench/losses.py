@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from .connection import Shot
 from .drill import Recording
-from .load import Shot
 from .stats import Interval, percentile, rank
 
 # A request counts as frozen when it takes ten times the P99 before the swap, and a tenth of a second at least.

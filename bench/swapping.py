@@ -5,9 +5,8 @@ Run as `python -m interlock.bench.swapping` for one way; `measure` starts one af
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 
 from ..report.errors import BadInput
 from .footprint import child, resident, serve
-from .load import arrivals
+from .serving import WORKERS, Load, Server, Version
 
 # way -> how the new version is loaded
 WAYS = {
@@ -26,7 +25,6 @@ WAYS = {
     "unload-first": "after the old one was dropped",
 }
 _WARM_UP = 10
-_WORKERS = 2
 
 
 @dataclass(slots=True)
@@ -59,92 +57,6 @@ def measure(way: str, new: str, old: str, request: Mapping[str, Any]) -> Swap:
     return Swap(**child(__name__, {"way": way, "new": new, "old": old, **request}, new))
 
 
-@dataclass(slots=True)
-class _Version:
-    """A loaded version and how many requests hold it."""
-
-    number: int
-    run: Callable[[], Any]
-    users: int = 0
-
-
-class _Server:
-    """The pointer to the current version. Requests take it and give it back under one lock."""
-
-    def __init__(self, version: _Version) -> None:
-        self.lock = threading.Lock()
-        self.idle = threading.Condition(self.lock)
-        self.current: _Version | None = version
-
-    def request(self) -> int:
-        """Answer once; the number of the version that did, 0 when there was none."""
-        with self.lock:
-            version = self.current
-            if version is None:
-                return 0
-            version.users += 1
-        try:
-            version.run()
-        finally:
-            with self.lock:
-                version.users -= 1
-                self.idle.notify_all()
-        return version.number
-
-    def switch(self, version: _Version | None) -> tuple[float, float]:
-        """Point to `version`, wait until nobody holds the old one; (µs with the lock held, ms until drained)."""
-        with self.lock:
-            start = time.perf_counter()
-            old, self.current = self.current, version
-            held = time.perf_counter() - start
-            while old is not None and old.users:
-                self.idle.wait(60)
-        return held * 1e6, (time.perf_counter() - start) * 1e3
-
-
-class _Load:
-    """Open-loop load by a few threads that share one schedule."""
-
-    def __init__(self, server: _Server, rate: float, seed: int) -> None:
-        self._server = server
-        self._schedule = arrivals(rate, "poisson", seed)
-        self._lock = threading.Lock()
-        self._stop = threading.Event()
-        self.begin = time.perf_counter()
-        # (due, sent, done, version that answered)
-        self.served: list[tuple[float, float, float, int]] = []
-        self.errors: list[Exception] = []
-        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(_WORKERS)]
-
-    def start(self) -> None:
-        """Begin now."""
-        self.begin = time.perf_counter()
-        for thread in self._threads:
-            thread.start()
-
-    def stop(self) -> None:
-        """End; raises the first error of a request."""
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
-        if self.errors:
-            raise self.errors[0]
-
-    def _work(self) -> None:
-        try:
-            while not self._stop.is_set():
-                with self._lock:
-                    due = self.begin + next(self._schedule)
-                wait = due - time.perf_counter()
-                if wait > 0 and self._stop.wait(wait):
-                    return
-                sent = time.perf_counter()
-                number = self._server.request()
-                self.served.append((due, sent, time.perf_counter(), number))
-        except Exception as error:  # noqa: BLE001 - raised by stop
-            self.errors.append(error)
-
-
 def _work(
     *,
     way: str,
@@ -163,18 +75,18 @@ def _work(
     empty, _ = resident()
     plan = None
 
-    def load(path: str, number: int, **how: Any) -> _Version:
+    def load(path: str, number: int, **how: Any) -> Version:
         nonlocal plan
         session = open_session(path, providers, threads=threads, **how)
         if plan is None:
             plan = make(session.raw, path, shapes=shapes, domains=domains, seed=seed)
         feed = plan.feeds[0]
-        return _Version(number, lambda: session.run(feed))
+        return Version(number, lambda: session.run(feed))
 
-    server = _Server(load(old, 1))
+    server = Server(load(old, 1))
     result = Swap()
     result.rate = _rate(server)
-    load_ = _Load(server, result.rate, seed)
+    load_ = Load(server, result.rate, seed)
     load_.start()
     time.sleep(seconds)
     result.rss_before = resident()[0] - empty
@@ -209,17 +121,17 @@ def _work(
     return asdict(result)
 
 
-def _rate(server: _Server) -> float:
+def _rate(server: Server) -> float:
     """A load that keeps the workers about 40 % busy, from 5 to 200 requests per second."""
     for _ in range(_WARM_UP):
         server.request()
     start = time.perf_counter()
     for _ in range(20):
         server.request()
-    return min(200.0, max(5.0, 0.4 * _WORKERS * 20 / (time.perf_counter() - start)))
+    return min(200.0, max(5.0, 0.4 * WORKERS * 20 / (time.perf_counter() - start)))
 
 
-def _sort(result: Swap, load: _Load, begin: float, end: float, switched: float) -> None:
+def _sort(result: Swap, load: Load, begin: float, end: float, switched: float) -> None:
     for due, sent, done, number in load.served:
         latency = (done - due) * 1e3
         if number == 0:

@@ -16,8 +16,9 @@ import sys
 import threading
 import time
 
+from interlock.bench.connection import Shot, Target
 from interlock.bench.http1 import Response, request
-from interlock.bench.load import Generator, Pool, Shot, Target, arrivals
+from interlock.bench.load import Generator, Pool, arrivals
 
 HOLD = 0.002
 CONNECTIONS = 8

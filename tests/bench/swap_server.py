@@ -1,7 +1,8 @@
 """A model server whose swaps misbehave on request; run as a program so that it shares no interpreter with the client.
 
-`swap_server.py` prints the port of 127.0.0.1 it serves on. POST /predict answers with the version; POST /swap/MODE
-swaps. `swap_server.py URL` sends one POST, as a swap command would.
+`swap_server.py` prints the port of 127.0.0.1 it serves on, `swap_server.py --tls FILE` with a certificate and key.
+POST /predict answers with the version; POST /swap/MODE swaps. `swap_server.py URL` sends one POST, as a swap command
+would.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import itertools
 import json
 import os
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -118,13 +120,17 @@ class Handler(BaseHTTPRequestHandler):
 
 def main() -> None:
     """Serve, or send one POST."""
-    if len(sys.argv) > 1:
+    if len(sys.argv) == 2:
         request = urllib.request.Request(sys.argv[1], data=b"", method="POST")
         with urllib.request.urlopen(request, timeout=10) as response:
             response.read()
         return
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    if sys.argv[1:2] == ["--tls"]:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(sys.argv[2])
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     print(server.server_address[1], flush=True)
     threading.Thread(target=lambda: (sys.stdin.read(), server.shutdown()), daemon=True).start()
     server.serve_forever(poll_interval=0.05)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import json
 import os
 import signal
@@ -22,17 +24,48 @@ SERVER = Path(__file__).with_name("swap_server.py")
 QUICK = {"rate": 120.0, "before": 1.2, "after": 0.8, "connections": 8}
 
 
+@contextlib.contextmanager
+def serving(*arguments: str) -> Iterator[int]:
+    """The port of a fresh server."""
+    command = [sys.executable, str(SERVER), *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdin
+        yield int(process.stdout.readline())
+        process.stdin.close()
+        process.wait(5)
+
+
 @pytest.fixture
 def server() -> Iterator[str]:
     """The address of a fresh server."""
-    with subprocess.Popen(
-        [sys.executable, str(SERVER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout
-        assert process.stdin
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
-        process.stdin.close()
-        process.wait(5)
+    with serving() as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+def certificate(folder: Path) -> Path:
+    """A self-signed certificate for localhost with its key, in one file."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+        .serial_number(1).not_valid_before(now - datetime.timedelta(hours=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )  # fmt: skip
+    path = folder / "server.pem"
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
+    return path
 
 
 def command(server: str, mode: str) -> str:
@@ -145,6 +178,20 @@ def test_a_server_that_fails_before_the_swap(server: str, path: str, error: type
 
 def test_headers_are_sent(server: str) -> None:
     assert run(server, "clean", "/secret", headers={"Authorization": "Bearer x"}).exit_code == 0
+
+
+def test_tls(tmp_path: Path) -> None:
+    pem = str(certificate(tmp_path))
+    with serving("--tls", pem) as port:
+        url = f"https://localhost:{port}/predict"
+        with pytest.raises(BadInput, match="no secure connection") as caught:
+            drill(url, "true")
+        assert "--ca" in caught.value.hint
+        with pytest.raises(BadInput, match="not a file of CA certificates"):
+            drill(url, "true", ca=str(tmp_path / "absent"))
+        found = drill(url, "true", ca=pem, fingerprint="/weights", **QUICK)
+    assert ids(found) == {rules.UNSEEN.id}
+    assert found.facts["lost"] == found.facts["lost_before"] == 0
 
 
 def test_nobody_listens() -> None:

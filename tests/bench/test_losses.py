@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from interlock.bench import losses, rules
+from interlock.bench.connection import Shot
 from interlock.bench.drill import Recording, Settings
 from interlock.bench.drilled import Limits, report
-from interlock.bench.load import Shot, arrivals
+from interlock.bench.load import arrivals
 
 
 def shot(due: float, took: float = 0.002, fingerprint: str = "1", **more: object) -> Shot:

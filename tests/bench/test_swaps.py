@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from interlock.bench.run import benchmark
-from interlock.bench.swapping import WAYS, _Server, _Version, externalise
+from interlock.bench.serving import Server, Version
+from interlock.bench.swapping import WAYS, externalise
 from interlock.report import formats
 from interlock.report.errors import BadInput
 
@@ -53,13 +54,13 @@ def test_the_pointer_waits_for_requests_under_way() -> None:
         entered.set()
         release.wait(5)
 
-    server = _Server(_Version(1, slow))
+    server = Server(Version(1, slow))
     thread = threading.Thread(target=server.request)
     thread.start()
     entered.wait(5)
     threading.Timer(0.1, release.set).start()
     start = time.perf_counter()
-    _, drained = server.switch(_Version(2, lambda: None))
+    _, drained = server.switch(Version(2, lambda: None))
     assert 50 < drained <= (time.perf_counter() - start) * 1e3 + 1
     assert server.request() == 2
     server.switch(None)
