@@ -25,18 +25,21 @@ from interlock.templates.values import Values
 
 ROOT = Path(__file__).resolve().parent.parent
 _VALIDATE = {
-    "ADP": "adapters",
     "CFG": "model configuration",
-    "EMB": "embeddings",
-    "ENG": "engines",
+    "CHT": "chat templates",
+    "EMB": "embedding spaces",
     "FIL": "files",
-    "GGUF": "GGUF files",
-    "GGU": "GGUF files",
+    "GEN": "generation settings",
+    "GGF": "GGUF files",
+    "LRA": "LoRA adapters",
     "MEM": "memory",
-    "ONX": "graphs",
-    "STA": "state",
+    "ONX": "ONNX graphs",
+    "RUN": "both versions, run side by side",
+    "SPC": "speculative decoding",
+    "STA": "state and caches",
     "TOK": "tokenizers",
-    "TPL": "chat templates",
+    "TRI": "Triton model configuration",
+    "TRT": "TensorRT engines",
     "WTS": "weights",
 }
 

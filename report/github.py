@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _KINDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 _PER_KIND = 10
+# A longer message is cut by GitHub without a sign.
+_MAX_MESSAGE = 4096
 
 
 def render(report: Report, view: View) -> str:
@@ -68,6 +70,7 @@ def command(name: str, message: str, **properties: object) -> str:
 
 def _data(text: str) -> str:
     """Escaped as the runner's toolkit does for messages; other control characters become visible."""
+    text = text if len(text) <= _MAX_MESSAGE else text[: _MAX_MESSAGE - 1] + "…"
     lines = (printable(line) for line in whole(text).replace("\r", "\n").split("\n"))
     return "%0A".join(line.replace("%", "%25") for line in lines)
 

@@ -160,7 +160,10 @@ def uri(path: str) -> dict[str, str]:
 
 @lru_cache(maxsize=1024)
 def _quoted(path: str) -> str:
-    return quote(path.encode("utf-8", "surrogatepass"))
+    try:
+        return quote(path.encode("utf-8", "surrogateescape"))  # the bytes that the file system has
+    except UnicodeEncodeError:
+        return quote(path.encode("utf-8", "surrogatepass"))
 
 
 def _location(where: Location) -> dict[str, Any]:

@@ -83,6 +83,7 @@ def test_paths_are_relative_to_the_run(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     assert relative(f"{tmp_path}/a b.yaml") == relative("./a b.yaml") == "a b.yaml"
     assert sarif.uri(f"{tmp_path}/a b:c.yaml") == {"uri": "a%20b%3Ac.yaml", "uriBaseId": "SRCROOT"}
+    assert sarif.uri("a\udcff.yaml")["uri"] == "a%FF.yaml"
     assert sarif.uri("/elsewhere/é") == {"uri": "file:///elsewhere/%C3%A9"}
 
 
