@@ -62,7 +62,7 @@ class Desk:
         reference = parse(self.config.settings.live, self.config.root)
         if reference.scheme == "path":
             return Model(self.config.settings.live, Path(reference.place)).digest
-        if str(reference.at("")) == str(self.registry.at("")) and reference.version in self.config.settings.stages:
+        if reference.same_place(self.registry) and reference.version in self.config.settings.stages:
             # The tag of a stage, and that stage has nothing yet: this is the first release.
             return self.store.tag(reference.version)
         return digest_in(open_store(reference), reference)

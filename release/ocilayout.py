@@ -212,7 +212,7 @@ class OciLayout:
     def _view_folder(self) -> Generator[Path]:
         """A folder inside the layout when that is writable, so that links work; else one among temporary files."""
         try:
-            folder = Path(tempfile.mkdtemp(prefix=durable.DRAFT, dir=self.root / STATE))
+            folder = Path(tempfile.mkdtemp(prefix=durable.DRAFT, dir=self._drafts()))
         except OSError:
             folder = Path(tempfile.mkdtemp(prefix="interlock-"))
         try:

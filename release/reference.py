@@ -45,6 +45,12 @@ class Reference:
         """The same place with another tag or digest."""
         return Reference(self.scheme, self.place, version)
 
+    def same_place(self, other: Reference) -> bool:
+        """Whether both name the same place, whatever version and however its path is written."""
+        if self.scheme != other.scheme or self.scheme == "oci":
+            return (self.scheme, self.place) == (other.scheme, other.place)
+        return Path(self.place).resolve() == Path(other.place).resolve()
+
 
 def parse(text: str, root: Path | None = None) -> Reference:
     """Read a reference; a relative path starts from `root` (default: the working directory).

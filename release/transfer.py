@@ -38,18 +38,22 @@ def publish_model(model: str, target: str, tags: Sequence[str], config: Config) 
         _check_apart(opened.path, reference)
         files = files_of(opened.path)
         store = open_store(reference, create=True)
+        ours = _is_registry(reference, config)
         for name in names:
             _check_tag(store, reference, name, config)
+        owner = _owner(store, keeps_pointer=ours)
         with watched("publishing", sum(file.size for file in files)) as progress:
             pushed = store.put(files, progress)
     manifest = pushed.manifest
     source = parse(model)
-    if source.scheme != "path" and str(source.at("")) != str(reference.at("")):
+    if source.scheme != "path" and not source.same_place(reference):
         carry(open_store(source), store, manifest)
     for name in names:
         store.point(name, manifest.digest)
-    if isinstance(store, Directory):
-        _serve(store, manifest.digest, names)
+    note = f"; {owner} keeps its pointer" if owner else ""
+    if isinstance(store, Directory) and not owner:
+        store.serve(manifest.digest, **({"version": names[0]} if names else {}))
+        note = "; version.json names it"
     facts = {
         "digest": manifest.digest,
         "reference": str(reference.at(manifest.digest)),
@@ -60,7 +64,7 @@ def publish_model(model: str, target: str, tags: Sequence[str], config: Config) 
         "reused": pushed.reused,
     }
     unchanged = " (all there already)" if not pushed.sent else f", {human_size(pushed.sent)} written"
-    size = f"{_files(manifest)}{unchanged}"
+    size = f"{_files(manifest)}{unchanged}{note}"
     return Report(
         command="publish", facts=facts, inputs=1, headline=f"published {facts['reference']}: {size}", fail_on=None
     )
@@ -74,22 +78,25 @@ def _check_apart(model: Path, target: Reference) -> None:
 
 def _check_tag(store: Store, target: Reference, tag: str, config: Config) -> None:
     """Raise BadInput when a tag is that of a stage, by the settings of this registry or by a ledger kept there."""
-    state, registry = store.state(), config.settings.registry
-    here = bool(registry) and str(parse(registry, config.root).at("")) == str(target.at(""))
-    if (here and tag in config.settings.stages) or (state is not None and has_ledger(state, tag)):
+    state = store.state()
+    ours = _is_registry(target, config) and tag in config.settings.stages
+    if ours or (state is not None and has_ledger(state, tag)):
         hint = f"publish under a version tag, then: interlock promote REF --to {tag}"
         raise BadInput(f"{store.name}:{tag}", "this tag belongs to a stage and moves by promote only", hint=hint)
 
 
-def _serve(store: Directory, digest: str, names: Sequence[str]) -> None:
-    """Flip version.json, unless a stage owns it."""
-    stage = store.current().get("stage")
-    if stage:
-        hint = f"the version is there; to serve it: interlock promote REF --to {stage}"
-        raise BadInput(
-            store.name, f"stage {stage} serves from this directory, its pointer moves by promote only", hint=hint
-        )
-    store.serve(digest, **({"version": names[0]} if names else {}))
+def _is_registry(target: Reference, config: Config) -> bool:
+    return bool(config.settings.registry) and parse(config.settings.registry, config.root).same_place(target)
+
+
+def _owner(store: Store, *, keeps_pointer: bool) -> str:
+    """The stage that moves version.json of a directory, empty where publishing does. Raises BadInput when someone
+    publishes to it to serve from it; to a directory that is the registry a version is only added."""
+    owner = str(store.current().get("stage") or "") if isinstance(store, Directory) else ""
+    if owner and not keeps_pointer:
+        hint = f"publish to the registry, then: interlock promote REF --to {owner}"
+        raise BadInput(store.name, f"stage {owner} serves from this directory: its pointer moves by promote", hint=hint)
+    return f"stage {owner}" if owner else ""
 
 
 def pull_model(text: str, destination: str, config: Config, *, verify: bool) -> Report:
@@ -144,6 +151,8 @@ def _files(manifest: Manifest) -> str:
 
 def _free(destination: str) -> Path:
     target = Path(destination).absolute()
+    if target.is_symlink():
+        raise BadInput(target, "is a link, which cannot be replaced in one step", hint="name the directory itself")
     if target.is_dir():
         if os.path.ismount(target):
             raise BadInput(target, "a mount point cannot be replaced in one step", hint="name a new folder below it")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import time
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from requests import Response
 
 _LOOPBACK = re.compile(r"(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?")
+PLAIN = "INTERLOCK_PLAIN_HTTP"
 _ALIASES = {"docker.io": "registry-1.docker.io", "index.docker.io": "registry-1.docker.io"}
 _TIMEOUT = (10.0, 120.0)
 _ATTEMPTS = 4
@@ -25,14 +27,16 @@ _MAX_ANSWER = 8 << 20
 
 
 class Transport:
-    """One repository of one registry. Loopback hosts are spoken to without TLS, all others with it."""
+    """One repository of one registry. Loopback hosts, and those named in INTERLOCK_PLAIN_HTTP, are spoken to without
+    TLS, all others with it."""
 
     def __init__(self, host: str, repository: str) -> None:
         import requests
 
         self.host = _ALIASES.get(host, host)
         self.repository = repository
-        scheme = "http" if _LOOPBACK.fullmatch(host) else "https"
+        plain = {name.strip() for name in os.environ.get(PLAIN, "").split(",")}
+        scheme = "http" if _LOOPBACK.fullmatch(host) or host in plain else "https"
         self.base = f"{scheme}://{self.host}/v2/{repository}"
         self._session = requests.Session()
         self._session.headers["User-Agent"] = f"interlock/{__version__}"
@@ -121,8 +125,13 @@ class Transport:
         raise NeedsAccess(self.host, why, hint=hint)
 
     def _unreachable(self, error: Exception) -> NoReturn:
-        reason = "timed out" if isinstance(error, self._requests.Timeout) else "cannot be reached"
-        raise NeedsAccess(self.host, reason, hint="check the address and the network, then run it again") from error
+        reason, hint = "cannot be reached", "check the address and the network, then run it again"
+        if isinstance(error, self._requests.Timeout):
+            reason = "timed out"
+        elif isinstance(error, self._requests.exceptions.SSLError):
+            reason = "its TLS certificate is not accepted, or it speaks no TLS"
+            hint = f"trust its authority with REQUESTS_CA_BUNDLE, or set {PLAIN}={self.host} on a network you trust"
+        raise NeedsAccess(self.host, reason, hint=hint) from error
 
     def _refused(self, method: str, address: str, response: Response) -> NoReturn:
         status = response.status_code
@@ -152,9 +161,12 @@ def _message(response: Response) -> str:
 def read_bounded(response: Response, limit: int = _MAX_ANSWER) -> bytes:
     """The body of an answer. Raises BadInput when it is longer than `limit` bytes."""
     data = b""
-    for part in response.iter_content(1 << 16):
-        data += part
-        if len(data) > limit:
-            response.close()
-            raise BadInput(response.url, f"answers with more than {limit} bytes", hint="check the address")
+    try:
+        for part in response.iter_content(1 << 16):
+            data += part
+            if len(data) > limit:
+                response.close()
+                raise BadInput(response.url, f"answers with more than {limit} bytes", hint="check the address")
+    except OSError as error:  # what requests raises is one
+        raise NeedsAccess(response.url, "the connection broke", hint="run it again") from error
     return data

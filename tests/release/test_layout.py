@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,12 @@ def test_unknown_tags_and_digests_say_what_there_is(published: Any) -> None:
         pull(published.place, str(published.root / "out"))
 
 
+def test_a_layout_of_another_tool_is_read_without_copies(published: Any) -> None:
+    shutil.rmtree(published.layout / ".interlock")
+    with open_model(f"{published.place}:1.0", verify=True) as model:
+        assert (model.path / "weights.bin").stat().st_nlink == 2
+
+
 def test_a_newer_layout_and_broken_json_are_refused(published: Any) -> None:
     index = published.layout / "index.json"
     good = index.read_bytes()
@@ -243,6 +250,9 @@ def test_pull_wants_a_free_place(published: Any, helpers: Any) -> None:
         pull(reference, str(published.root / "full" / "a"))
     with pytest.raises(BadInput, match="mount point"):
         pull(reference, "/proc")
+    (published.root / "link").symlink_to("full")
+    with pytest.raises(BadInput, match="is a link"):
+        pull(reference, str(published.root / "link"))
     assert helpers.tree(published.root / "full") == {"a": b"mine"}
     (published.root / "free").mkdir()
     helpers.passed(pull(reference, str(published.root / "free")))

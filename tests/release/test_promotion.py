@@ -284,6 +284,18 @@ def test_a_directory_as_registry(project: Any, helpers: Any) -> None:
     helpers.passed(status(config=project.config, verify=True))
 
 
+def test_a_directory_that_is_registry_and_serving_side_at_once(project: Any, helpers: Any) -> None:
+    project.write("\n  prod: {serving: {directory: served}}\n", registry="directory:served")
+    place = f"directory:{project.served}"
+    one = publish(str(project.root / "model"), f"{place}:1.0", config=project.config).facts["digest"]
+    helpers.passed(promote("1.0", "prod", config=project.config))
+    report = helpers.passed(publish(str(project.root / "next"), f"{place}:2.0", config=project.config))
+    assert "stage prod keeps its pointer" in report.headline and project.pointer()["digest"] == one
+    helpers.passed(promote("2.0", "prod", config=project.config))
+    helpers.passed(rollback("prod", config=project.config))
+    helpers.passed(status(config=project.config, verify=True))
+
+
 def test_the_command_line(published: Any) -> None:
     published.cli("promote", "1.0", "--to", "staging")
     done = published.cli("promote", "1.0", "--to", "prod", "-f", "json")
