@@ -73,7 +73,7 @@ def _verb_operand(container: Container, runtime: runtimes.Runtime) -> list[str]:
 
 
 def served_paths(index: Index, near: str) -> list[str]:
-    """The absolute paths that servers read models from in manifests, scripts and image builds around the file `near`."""
+    """The absolute paths that servers read models from in the manifests, scripts and image builds around a file."""
     return _served(index).find("", near)
 
 
