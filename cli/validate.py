@@ -29,6 +29,9 @@ def validate(  # noqa: PLR0917 - typer passes them by name
     probe: Annotated[
         bool, typer.Option("--probe", help="also encode every token and adversarial texts with both real tokenizers")
     ] = False,
+    run_models: Annotated[
+        bool, typer.Option("--run", help="also run both ONNX graphs on generated inputs (needs the extra cpu or gpu)")
+    ] = False,
     config: Config = None,
     output_format: OutputFormat = "human",
     output: Output = None,
@@ -59,6 +62,7 @@ def validate(  # noqa: PLR0917 - typer passes them by name
                 base=_opened(base, stack)[0] if base else None,
                 adapters=[_opened(each, stack)[0] for each in adapter or ()],
                 draft=_opened(draft, stack)[0] if draft else None,
+                run=run_models,
             )
             report.facts["digests"] = dict(zip(("new", "old"), digests, strict=False))
             return report

@@ -54,6 +54,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("serving", ("tri_cfg", "sta_seq"), frozenset({"triton"})),
     Family("serving", ("spc_vocab",), frozenset({"draft"})),
     Family("memory", ("mem_fit",), frozenset({"gpu-memory"})),
+    Family("behaviour", ("run_fail", "run_shape", "run_finite", "run_drift"), frozenset({"run"})),
     Family(
         "tokenizer",
         (

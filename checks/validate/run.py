@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ...config.load import load
-from ...config.settings import Contract
+from ...config.settings import Contract, Settings
 from ...models.errors import UnreadableModel
 from ...models.tree import ModelTree, read_tree
 from ...report.errors import NothingToCheck
@@ -45,12 +45,14 @@ def validate(
     adapters: Sequence[Model] = (),
     draft: Model | None = None,
     probe: bool = False,
+    run: bool = False,
 ) -> Report:
     """Compare the model at `new` with the live one at `against`, or check `new` alone. Models are paths or trees.
 
     `contract` overrides the one in interlock.yaml (`config` or the nearest file). `names` is how to call (new, old)
     in messages. `base` is the model that NEW, an adapter, sits on; `adapters` are adapters that serve on NEW, and
-    `draft` the draft model that speculates for it. The report's facts hold `verdict`, `plan`, `memory` and `delta`.
+    `draft` the draft model that speculates for it. With `run`, both ONNX graphs run on generated inputs. The report's
+    facts hold `verdict`, `plan`, `memory` and `delta`.
 
     Raises UnreadableModel where a path holds no model at all, NothingToCheck where a folder has none, BadInput on an
     unusable configuration; a broken file inside a model is a finding and exit code 2.
@@ -62,13 +64,27 @@ def validate(
         options["adapters"] = [_side(each) for each in adapters]
     if draft is not None:
         options["draft"] = _side(draft)
+    settings = load(config).settings if contract is None or run else Settings(contract=contract)
     context = Context(
         new=_side(new, names[0] if names else ""),
         old=None if against is None else _side(against, names[1] if names else ""),
-        contract=load(config).settings.contract if contract is None else contract,
+        contract=settings.contract if contract is None else contract,
         options=options,
     )
+    if run:
+        _measure(context, settings.bench.inputs)
     return _report(context, fail_on)
+
+
+def _measure(context: Context, shapes: dict[str, list[int]]) -> None:
+    """Run the graphs; rules read what was measured. Broken files are left to the rules to report."""
+    from .behaviour.measure import Measured, measure
+
+    nothing: list[Measured] = []
+    context.options["measured"] = measured = _or(lambda: measure(context, shapes), nothing)
+    cosines = [each.cosine for each in measured if each.cosine is not None]
+    if cosines:
+        context.options["cosine"] = min(cosines)
 
 
 def _side(model: Model, name: str = "") -> Side:
@@ -122,6 +138,8 @@ def _kinds(context: Context) -> set[str]:
         kinds.add("adapter")
     if "draft" in context.options:
         kinds.add("draft")
+    if "measured" in context.options:
+        kinds.add("run")
     return kinds
 
 

@@ -62,9 +62,14 @@ def _covers(accepted: Accepted, finding: Finding) -> bool:
 
 
 def verdict(findings: Iterable[Finding], *, identical: bool) -> Level:
-    """The worst level of the findings that stand; `equal` only where the two models are known to be identical."""
+    """The worst level of the findings that stand; up to `hot`, it is `equal` where the models are identical, else not.
+
+    `equal` is said only of models known to hold the same bytes, whatever the findings are.
+    """
     worst = max((LEVELS.index(cast("Level", f.level)) for f in findings if f.suppressed is None), default=0)
-    return LEVELS[worst] if identical else LEVELS[max(worst, LEVELS.index("hot"))]
+    if worst <= LEVELS.index("hot"):
+        return "equal" if identical else "hot"
+    return LEVELS[worst]
 
 
 def fails(level: Level, fail_on: FailOn) -> bool:

@@ -20,9 +20,9 @@ class Size(NamedTuple):
 
 
 def sizes(ctx: Context, pair: Pair, what: What) -> Iterator[Size]:
-    """Every axis of every matched tensor of equal type and rank whose dimension differs in meaning."""
+    """Every axis of every matched tensor of equal rank whose dimension differs in meaning."""
     for old, new in match(ctx, pair, what).all_kept:
-        if old.type != new.type or old.shape is None or new.shape is None or len(old.shape) != len(new.shape):
+        if old.shape is None or new.shape is None or len(old.shape) != len(new.shape):
             continue
         for axis, (a, b) in enumerate(zip(old.shape, new.shape, strict=True)):
             if not (dynamic(a) and dynamic(b)) and a != b:

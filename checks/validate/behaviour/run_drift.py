@@ -1,0 +1,33 @@
+"""RUN-DRIFT: how far the outputs moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Rule
+from .measure import Measured
+
+RULE = Rule(
+    id="RUN-DRIFT",
+    name="run-drift",
+    family="RUN",
+    severity=Severity.INFO,
+    summary="how far the outputs are from the old ones on the same inputs",
+    what="Per output the class (bit-equal, allclose at 1e-3, or drift), lowest cosine similarity, largest difference, "
+    "and how often the largest entry is the same.",
+    why="a new version is meant to answer differently: this says how differently, it does not judge",
+    hint="judge accuracy on real data; generated inputs say little about it",
+)
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """A note for each output."""
+    for each in cast("list[Measured]", ctx.options.get("measured", [])):
+        for drift in each.drifts.values():
+            text = f"output '{drift.name}' over {each.runs} runs: {drift.kind}"
+            if drift.kind != "bit-equal":
+                text += f", lowest cosine {drift.cosine:.4f}, largest difference {drift.largest:.3g}"
+                text += f", same top entry in {drift.agree} of {drift.rows} rows"
+            yield ctx.finding(RULE, "hot", text, path=each.file, tensor=drift.name)

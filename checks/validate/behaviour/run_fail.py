@@ -1,0 +1,30 @@
+"""RUN-FAIL: the new graph cannot do what the old one does, or nothing could be run at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Rule
+from .measure import Measured
+
+RULE = Rule(
+    id="RUN-FAIL",
+    name="run-fails",
+    family="RUN",
+    severity=Severity.ERROR,
+    summary="the new graph fails on inputs that the old one takes",
+    what="Both graphs in ONNX Runtime on inputs generated from the old contract, in two settings of dynamic sizes.",
+    why="clients send exactly such inputs",
+    hint="see the message; declare value ranges in contract.domains and shapes in bench.inputs where they matter",
+)
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """Failures break; what could not be run is not proven."""
+    for each in cast("list[Measured]", ctx.options.get("measured", [])):
+        if each.failed:
+            yield ctx.finding(RULE, "breaks", each.failed, path=each.file)
+        elif each.skipped:
+            yield ctx.finding(RULE, "unproven", f"was not run: {each.skipped}", path=each.file)

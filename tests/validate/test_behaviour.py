@@ -1,0 +1,106 @@
+"""The behavioural stage: real runs on generated inputs, state fed back, drift told and only then judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from interlock.checks.validate.run import validate
+from interlock.config.settings import Contract
+from services import packages
+from validate.build import folder
+
+pytest.importorskip("onnxruntime")
+np = pytest.importorskip("numpy")
+onnx = pytest.importorskip("onnx")
+EMBED_4 = (
+    "openwakeword",
+    "0.4.0",
+    "openwakeword/resources/models/embedding_model.onnx",
+    "ba754db3cd768a524c655ea90655ee5e6055a43b8dfd29366a11e93716ae9e51",
+)
+EMBED_5 = (
+    "openwakeword",
+    "0.5.1",
+    "openwakeword/resources/models/embedding_model.onnx",
+    "70d164290c1d095d1d4ee149bc5e00543250a7316b59f31d056cff7bd3075c1f",
+)
+SILERO = "silero_vad/data/silero_vad.onnx"
+SILERO_5 = ("silero-vad", "5.1.2", SILERO, "2623a2953f6ff3d2c1e61740c6cdb7168133479b267dfef114a4a3cc5bdd788f")
+SILERO_6 = ("silero-vad", "6.0.0", SILERO, "597d30b3ec076608d059477bb14cfeffdf951bf5cae370d38f65d33bbfe82004")
+
+
+def model(
+    weight: Any, *, op: str = "MatMul", shape: Any = ("batch", 4), out: Any = ("batch", 2), kind: str = "FLOAT"
+) -> bytes:
+    helper = onnx.helper
+    value = getattr(onnx.TensorProto, kind)
+    graph = helper.make_graph(
+        [helper.make_node(op, ["x", "w"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", value, shape)],
+        [helper.make_tensor_value_info("y", value, out)],
+        [onnx.numpy_helper.from_array(np.asarray(weight, np.float32 if kind == "FLOAT" else np.float16), "w")],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 16)], ir_version=8).SerializeToString()
+
+
+def judge(tmp_path: Path, old: bytes, new: bytes, **contract: Any) -> Any:
+    paths = [folder(tmp_path / name, {"model.onnx": data}) for name, data in (("old", old), ("new", new))]
+    return validate(paths[1], paths[0], contract=Contract(**contract), run=True)
+
+
+def rules(report: Any) -> dict[str, str]:
+    return {finding.rule: finding.level for finding in report.findings}
+
+
+def test_the_same_values_are_bit_equal(tmp_path: Path) -> None:
+    weight = np.ones((4, 2))
+    report = judge(tmp_path, model(weight), model(weight))
+    assert report.facts["verdict"] == "equal"
+    assert "bit-equal" in report.findings[0].message
+
+
+def test_drift_is_told_and_not_judged(tmp_path: Path) -> None:
+    weight = np.arange(8).reshape(4, 2)
+    report = judge(tmp_path, model(weight), model(-weight))
+    assert rules(report) == {"RUN-DRIFT": "hot"}
+    assert "lowest cosine -1.0000" in report.findings[0].message
+
+
+def test_overflow_breaks(tmp_path: Path) -> None:
+    weight = np.full((4, 2), 1000.0)
+    report = judge(tmp_path, model(weight, kind="FLOAT16"), model(weight * np.inf, kind="FLOAT16"))
+    assert rules(report)["RUN-FINITE"] == "breaks"
+
+
+def test_another_shape_breaks_where_the_contract_is_silent(tmp_path: Path) -> None:
+    loose = ("batch", "n")
+    report = judge(tmp_path, model(np.ones((4, 2)), out=loose), model(np.ones((4, 3)), out=loose))
+    assert rules(report)["RUN-SHAPE"] == "breaks"
+
+
+def test_a_graph_that_fails_breaks(tmp_path: Path) -> None:
+    report = judge(tmp_path, model(np.ones((4, 2))), model(np.ones((5, 2))))
+    assert rules(report)["RUN-FAIL"] == "breaks"
+
+
+def test_what_cannot_be_run_is_not_proven(tmp_path: Path) -> None:
+    report = judge(tmp_path, model(np.ones((5, 2))), model(np.ones((4, 2))))
+    assert rules(report)["RUN-FAIL"] == "unproven"
+
+
+def test_embeddings_are_judged_by_the_declared_cosine() -> None:
+    old, new = packages.pypi(*EMBED_4), packages.pypi(*EMBED_5)
+    strict = validate(new, old, contract=Contract(cosine=0.999), run=True)
+    assert rules(strict)["EMB-SPACE"] == "breaks"
+    assert any("lowest cosine similarity measured is 0.9" in finding.message for finding in strict.findings)
+    assert validate(new, old, contract=Contract(cosine=0.95), run=True).facts["verdict"] == "hot"
+
+
+def test_recurrent_state_is_fed_back() -> None:
+    report = validate(packages.pypi(*SILERO_6), packages.pypi(*SILERO_5), contract=Contract(), run=True)
+    (drift,) = [finding for finding in report.findings if finding.rule == "RUN-DRIFT"]
+    assert "over 8 runs: drift" in drift.message
+    assert report.facts["verdict"] == "hot"
