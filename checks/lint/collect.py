@@ -1,7 +1,7 @@
 """Finds the files of a run and reads each into subjects. One that cannot be read is noted, and the run goes on."""
 
 # A run handles tens of thousands of paths, and pathlib costs ten times as much a path.
-# ruff: noqa: PTH112, PTH116, PTH118, PTH119, PTH122, PTH123
+# ruff: noqa: PTH112, PTH116, PTH118, PTH119, PTH120, PTH122, PTH123
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class Inputs:
     unread: list[tuple[str, Unreadable]] = field(default_factory=list[tuple[str, Unreadable]])
     notices: list[tuple[str, Unreadable]] = field(default_factory=list[tuple[str, Unreadable]])
     others: int = 0
+    templates: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     @property
     def count(self) -> int:
@@ -101,6 +102,7 @@ def collect(paths: Iterable[str], exclude: Iterable[str] = (), options: table.Op
     inputs = Inputs()
     for path, named in discover(paths, exclude):
         _try(path, named, inputs, options or table.Options())
+    _template_notices(inputs)
     return inputs
 
 
@@ -186,7 +188,8 @@ def _read_yaml(file: TextFile, inputs: Inputs, *, rendered: bool, of_interest: b
             objects = [Resource(document, document.root)]
             objects[0].kind = "Kustomization"
         inputs.resources.extend(item for item in objects if item.kind != "CustomResourceDefinition")
-        for key, line, column in document.duplicates:
+        # The branches of a template that exclude each other may write the same key.
+        for key, line, column in () if document.file.template else document.duplicates:
             notice = Unreadable(f"key '{key}' appears twice, the last one counts", line=line, column=column)
             inputs.notices.append((file.path, notice))
         for what, modules in table.IN_YAML.items():
@@ -202,10 +205,20 @@ def _template(file: TextFile, inputs: Inputs) -> list[Document]:
     """The documents of a Helm template that is not rendered, as far as they are written down."""
     flat = flattened(file)
     found = list(documents(flat))
-    hint = "lint the chart's folder, or pipe the output of helm template into interlock lint -"
     if flat.notices:
-        raise Unreadable("a Helm template: not YAML until it is rendered", line=flat.notices[0].line, hint=hint)
+        line = flat.notices[0].line
+        raise Unreadable("a Helm template: not YAML until it is rendered", line=line, hint=_RENDER)
     if any(True for document in found for _ in resources(document)):
-        note = Unreadable("a Helm template read without its values: only what is written down is judged", hint=hint)
-        inputs.notices.append((file.path, note))
+        inputs.templates[os.path.dirname(file.path)].append(file.path)
     return found
+
+
+def _template_notices(inputs: Inputs) -> None:
+    """One notice a folder of templates, however many they are."""
+    for paths in inputs.templates.values():
+        what = "a Helm template is" if len(paths) == 1 else f"{len(paths)} Helm templates in this folder are"
+        note = Unreadable(f"{what} read without values: only what is written down is judged", hint=_RENDER)
+        inputs.notices.append((paths[0], note))
+
+
+_RENDER = "lint the chart's folder, or pipe the output of helm template into interlock lint -"

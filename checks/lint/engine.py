@@ -14,6 +14,7 @@ from .index import Index
 from .registry import Check
 from .rulebase import KINDS, Context
 from .selection import Selection
+from .sources.gotemplate import unmarked
 
 
 def analyse(
@@ -60,7 +61,9 @@ def _judged(findings: list[Finding], inputs: Inputs) -> list[Finding]:
         path = finding.where.path if finding.where else ""
         if path in templates and finding.rule not in _ON_TEMPLATES:
             continue
-        result.append(replace(finding, fix=None) if path in templates or path in derived else finding)
+        if path in templates or path in derived:
+            finding = replace(finding, fix=None, message=unmarked(finding.message))  # noqa: PLW2901
+        result.append(finding)
     return result
 
 

@@ -112,6 +112,14 @@ def test_duplicate_key_is_a_notice_with_its_place(tmp_path: Path) -> None:
     assert (finding.where.line, finding.where.column) == (5, 3)
 
 
+def test_definitions_are_skipped_and_lines_stay(tmp_path: Path) -> None:
+    definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec: {a: 1}\n"
+    (tmp_path / "install.yaml").write_text(f"{definition}---\n{definition}---\n{GOOD}---\n{GOOD}  name: again\n")
+    report = run(tmp_path)
+    assert report.inputs == 2
+    assert [f.where.line for f in report.findings if f.where] == [17]
+
+
 def test_many_documents(tmp_path: Path) -> None:
     (tmp_path / "stream.yaml").write_text("---\n".join([GOOD] * 10_000))
     assert run(tmp_path).inputs == 10_000

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ....report.finding import Edit, Finding, Fix, Severity
 from ....report.rule import Rule
+from ..hu4_non_atomic.paths import is_test
 from ..rulebase import Context
 from ..sources.pbtxt import Message, ModelConfig
 from ..sources.python import PythonFile, argument, has_unpacked
@@ -28,7 +29,11 @@ RULE = Rule(
     bad='ensemble_scheduling { step [ { model_name: "encoder" model_version: -1 } ] }\n',
     good='ensemble_scheduling { step [ { model_name: "encoder" model_version: 3 } ] }\n',
     example="protobuf",
-    exemptions=("versions that come from a variable", "calls whose arguments are unpacked from a mapping"),
+    exemptions=(
+        "versions that come from a variable",
+        "calls whose arguments are unpacked from a mapping",
+        "test suites",
+    ),
     references=(
         "https://github.com/triton-inference-server/server/issues/4828",
         "https://github.com/triton-inference-server/server/issues/6630",
@@ -40,6 +45,8 @@ RULE = Rule(
 
 def check_pbtxt(config: ModelConfig, ctx: Context) -> Iterator[Finding]:
     """Judge the steps of one ensemble."""
+    if is_test(config.path):
+        return
     for scheduling in config.root.messages("ensemble_scheduling"):
         for index, step in enumerate(scheduling.messages("step")):
             field = step.get("model_version")
@@ -70,7 +77,7 @@ def _siblings(one: ModelConfig, other: ModelConfig) -> bool:
 
 def check_python(file: PythonFile, ctx: Context) -> Iterator[Finding]:
     """Judge the calls one Python backend makes to other models."""
-    if "triton_python_backend_utils" not in file.modules:
+    if "triton_python_backend_utils" not in file.modules or is_test(file.path):
         return
     for name, call in file.calls:
         if not name.endswith("triton_python_backend_utils.InferenceRequest") or has_unpacked(call):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from posixpath import dirname
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
+from ..hu4_non_atomic.paths import is_test
 from ..rulebase import Context
 from ..sources.pbtxt import ModelConfig
 from ..sources.pods import Pod
@@ -50,16 +52,18 @@ def check_pbtxt(config: ModelConfig, ctx: Context) -> Iterator[Finding]:
     for policy in config.root.messages("version_policy"):
         for latest in policy.messages("latest"):
             number = latest.get("num_versions")
-            if number is None or number.value != 1 or not _reloads(ctx):
+            if number is None or number.value != 1 or not _reloads(config, ctx):
                 continue
             where = config.at(number.value_span, "version_policy.latest.num_versions")
             message = f"{config.name} keeps only its latest version loaded, and the server swaps versions while it runs"
             yield ctx.finding(RULE, where, message, hint="use num_versions: 2, or specific versions")
 
 
-def _reloads(ctx: Context) -> bool:
-    """Whether some Triton of the run loads and unloads models while it serves."""
+def _reloads(config: ModelConfig, ctx: Context) -> bool:
+    """Whether a Triton declared beside or above the model loads and unloads models while it serves."""
     for pod in ctx.index.pods:
+        if not config.path.startswith(dirname(pod.resource.path)) or is_test(config.path):
+            continue
         for container in ctx.index.servers(pod):
             if container.runtime is not None and container.runtime.id == "triton":
                 flag = container.flag("--model-control-mode")

@@ -18,6 +18,7 @@ _BLOCKS = frozenset({"if", "with", "range", "define", "block"})
 _INDENT = re.compile(r"\bn?indent\s+(\d+)")
 _PRINTF = re.compile(r'^printf\s+"((?:[^"\\]|\\.)*)"\s')
 _VERB = re.compile(r"%[-+# 0-9.]*[a-zA-Z]")
+_MARK = re.compile(r"\$\(t[0-9a-f]+\)")
 _SILENT = re.compile(r"^(\$\w*\s*:?=|/\*|(fail|required|set|unset)\b|_\s*=)")
 # Alert texts hold braces too, but none of these.
 _HELM = re.compile(
@@ -77,6 +78,11 @@ def _placeholder(expression: str) -> str:
     mark = f"$(t{crc32(expression.encode()) & 0xFFFFFF:x})"
     found = _PRINTF.match(expression)
     return _VERB.sub(mark, found.group(1)) if found else mark
+
+
+def unmarked(text: str) -> str:
+    """A text for people: placeholders as the braces they stand for."""
+    return _MARK.sub("{{…}}", text)
 
 
 def is_open(file: TextFile, holder: Map) -> bool:

@@ -6,6 +6,7 @@ entries in a compact array. The pure-Python parser is 22 times slower, so its ab
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from .text import TextFile, Unreadable
 MAX_DEPTH = 200
 MAX_EXPANDED = 1_000_000
 _RETRIES = 20
+_DEFINITION = re.compile(r"^kind: CustomResourceDefinition\s*$", re.MULTILINE)
 _WIDTH = 8  # numbers kept per entry: key line, key column, key end column, line, column, end line, end column, style
 _STYLES = {None: 0, "": 0, "'": 1, '"': 2, "|": 3, ">": 4}
 _TAG = "tag:yaml.org,2002:"
@@ -157,7 +159,7 @@ def documents(file: TextFile) -> Iterator[Document]:
     """The documents of a file. One that cannot be read is a notice on the file, and the next ones are still read."""
     if not hasattr(yaml, "CSafeLoader"):
         raise Unreadable("PyYAML was built without libyaml", hint="install a PyYAML wheel, or libyaml-dev and rebuild")
-    source, skipped = file.text, 0
+    source, skipped = _without_definitions(file.text), 0
     for _ in range(_RETRIES):
         broken = yield from _stream(file, source, skipped)
         if broken is None:
@@ -200,6 +202,14 @@ def _stream(file: TextFile, source: str, skipped: int) -> Generator[Document, No
     finally:
         loader.dispose()
     return None
+
+
+def _without_definitions(source: str) -> str:
+    """The text with CustomResourceDefinitions blanked out: no rule reads them, and installs hold little else."""
+    if "kind: CustomResourceDefinition" not in source:
+        return source
+    parts = re.split(r"^(?=---)", source, flags=re.MULTILINE)
+    return "".join("\n" * p.count("\n") if _DEFINITION.search(p) else p for p in parts)
 
 
 def _place(error: yaml.MarkedYAMLError) -> tuple[int, int]:
