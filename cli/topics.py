@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-_SUMMARIES = {
+SUMMARIES = {
     "exit-codes": "what the exit code says",
     "environment": "variables that interlock reads",
     "references": "how models are named: paths and references",
@@ -30,10 +30,10 @@ def help(  # noqa: A001
     from .table import BY_NAME
 
     if topic is None:
-        lines = [f"  {name:<13} {summary}" for name, summary in _SUMMARIES.items()]
+        lines = [f"  {name:<13} {summary}" for name, summary in SUMMARIES.items()]
         sys.stdout.write("\n".join(["usage: interlock help TOPIC|COMMAND", "", "Topics", *lines]) + "\n")
         return 0
-    if topic in _SUMMARIES:
+    if topic in SUMMARIES:
         sys.stdout.write(text(topic) + "\n")
         return 0
     if topic in BY_NAME:
@@ -44,8 +44,8 @@ def help(  # noqa: A001
 
     from ..report.errors import BadInput
 
-    close = get_close_matches(topic, [*_SUMMARIES, *BY_NAME], n=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"topics: {', '.join(_SUMMARIES)}"
+    close = get_close_matches(topic, [*SUMMARIES, *BY_NAME], n=1)
+    hint = f"did you mean '{close[0]}'?" if close else f"topics: {', '.join(SUMMARIES)}"
     sys.stderr.write(f"error: no topic or command '{topic}'\nhint: {hint}\n")
     return BadInput.exit_code
 

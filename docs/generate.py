@@ -1,4 +1,4 @@
-"""Writes the documentation that comes from code: rule pages and their index, tables in the guides, the schema.
+"""Writes the documentation that comes from code: rule pages, commands, tables in the guides, the schema.
 
 python docs/generate.py            write what changed, remove pages of rules that are gone
 python docs/generate.py --check    write nothing; exit 1 where a file is not what would be written
@@ -6,7 +6,10 @@ python docs/generate.py --check    write nothing; exit 1 where a file is not wha
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -17,10 +20,13 @@ import yaml
 from interlock.checks.lint.registry import all_rules as lint_rules
 from interlock.checks.lint.rulebase import FAMILIES
 from interlock.checks.validate.registry import all_rules as validate_rules
+from interlock.cli import topics
+from interlock.cli.command import run
+from interlock.cli.table import COMMANDS, Command
 from interlock.config.schema import schema
 from interlock.report import exits
 from interlock.report.rule import Rule
-from interlock.report.rulepage import page
+from interlock.report.rulepage import fenced, page
 from interlock.templates.values import Values
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,6 +56,7 @@ def files() -> dict[Path, str]:
     result = {
         ROOT / "docs" / "interlock.schema.json": json.dumps(schema(), indent=2) + "\n",
         ROOT / "docs" / "rules" / "README.md": index(lint, validate),
+        ROOT / "docs" / "commands.md": commands(),
     }
     result |= {ROOT / rule.url: page(rule) for rule in (*lint, *validate)}
     guide = {
@@ -72,6 +79,37 @@ def spliced(text: str, name: str, part: str) -> str:
     begin, end = f"<!-- {name}: begin (docs/generate.py) -->", f"<!-- {name}: end -->"
     head, found, rest = text.partition(begin)
     return f"{head}{begin}\n\n{part}\n\n{end}{rest.partition(end)[2]}" if found else text
+
+
+def commands() -> str:
+    """The help of every command and topic, as a terminal of 100 columns shows it."""
+    parts = [
+        "# Commands",
+        "Generated from the commands themselves: `interlock COMMAND --help`, `interlock help TOPIC`.",
+    ]
+    group = ""
+    for command in COMMANDS:
+        if command.group != group:
+            group = command.group
+            parts.append(f"## {group}")
+        parts.append(f"### interlock {command.name}")
+        parts.append(fenced(_printed(command, ["--help"]), "text"))
+    parts.append("## Topics")
+    parts += [fenced(topics.text(name), "text") for name in topics.SUMMARIES]
+    return "\n\n".join(parts) + "\n"
+
+
+def _printed(command: Command, args: list[str]) -> str:
+    """What a command prints, without colour, at a fixed width."""
+    fixed, kept = {"COLUMNS": "100", "NO_COLOR": "1"}, dict(os.environ)
+    os.environ.update(fixed)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()) as stream:
+            run(command, args)
+    finally:
+        os.environ.clear()
+        os.environ.update(kept)
+    return stream.getvalue()
 
 
 def exit_codes() -> str:

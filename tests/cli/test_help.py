@@ -42,7 +42,7 @@ def test_outputs_topic_names_every_format() -> None:
     assert all(name in topics.text("outputs") for name in formats.NAMES)
 
 
-@pytest.mark.parametrize("topic", list(topics._SUMMARIES))
+@pytest.mark.parametrize("topic", list(topics.SUMMARIES))
 def test_topics_fit_a_terminal(topic: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(BY_NAME["help"], [topic]) == 0
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 92
