@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from services import packages
 
-pytest.importorskip("onnxruntime", reason='onnxruntime is missing: pip install "interlock[cpu]"')
-
 SILERO = {
     "5.1.2": "2623a2953f6ff3d2c1e61740c6cdb7168133479b267dfef114a4a3cc5bdd788f",
     "6.0.0": "597d30b3ec076608d059477bb14cfeffdf951bf5cae370d38f65d33bbfe82004",

@@ -82,7 +82,10 @@ def triton(root: Path, require: Callable[[str, str], NoReturn]) -> Path:
                            server / "backends" / "python")  # fmt: skip
         for program in (stub, server / "bin" / "tritonserver"):
             Path(program).chmod(0o755)
-        draft.replace(home)
+        try:
+            draft.replace(home)
+        except OSError:  # another worker was faster
+            shutil.rmtree(draft, ignore_errors=True)
     stub = home / "pytriton/tritonserver/backends/python/triton_python_backend_stub"
     if "not found" in subprocess.run(["ldd", stub], capture_output=True, text=True, check=False).stdout:
         require(f"libpython{PYTHON}", f"apt-get install libpython{PYTHON}")
