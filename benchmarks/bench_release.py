@@ -8,9 +8,11 @@ depend on how much was published before.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -39,10 +41,10 @@ def copy_and_hash(source: Path, target: Path) -> None:
     subprocess.run(["sha256sum", *files], check=True, stdout=subprocess.DEVNULL)
 
 
-def measure(work: Callable[[int], None]) -> float:
-    """Median seconds of ROUNDS runs."""
+def measure(work: Callable[[int], None], rounds: int = ROUNDS) -> float:
+    """Median seconds of some runs."""
     times: list[float] = []
-    for number in range(ROUNDS):
+    for number in range(rounds):
         start = time.perf_counter()
         work(number)
         times.append(time.perf_counter() - start)
@@ -51,7 +53,7 @@ def measure(work: Callable[[int], None]) -> float:
 
 def main() -> None:
     """Print the table."""
-    size = int(sys.argv[1]) if len(sys.argv) > 1 else 256
+    size = int(sys.argv[1]) if len(sys.argv) > 1 else 128
     root = Path(tempfile.mkdtemp(prefix="interlock-bench-"))
     try:
         model = root / "model"
@@ -76,8 +78,54 @@ def main() -> None:
             print(f"  {name:24} {seconds:7.3f} s {mib / seconds:8.0f} MiB/s  {seconds / floor:5.2f} x floor")
         tag = measure(lambda n: promote_tag(root, n))
         print(f"  {'promote, nothing served':24} {tag:7.3f} s  {tag / floor_hash:5.2f} x sha256 (one verifying read)")
+        if shutil.which("docker-registry"):
+            against_a_registry(root, model, mib)
+        else:
+            print("  no registry figures: docker-registry is not installed")
     finally:
         shutil.rmtree(root)
+
+
+def against_a_registry(root: Path, model: Path, mib: float) -> None:
+    """Push and pull on loopback, beside skopeo where it is installed. The registry itself hashes and writes on the
+    same machine, so this is far from the floors above for every client."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    config = root / "registry.yml"
+    config.write_text(
+        f"version: 0.1\nlog: {{level: error, accesslog: {{disabled: true}}}}\n"
+        f"storage: {{filesystem: {{rootdirectory: {root / 'data'}}}}}\nhttp: {{addr: '127.0.0.1:{port}'}}\n"
+    )
+    server = subprocess.Popen(["docker-registry", "serve", str(config)], stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(100):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.05)
+        place = f"127.0.0.1:{port}/bench"
+        layout, ours, theirs = f"oci:{root / 'l0'}:1", f"{place}/ours", f"{place}/theirs"
+        works: list[tuple[str, Callable[[int], None]]] = [
+            ("push to a registry", lambda _: publish_to(model, f"oci://{ours}:1")),
+            ("pull from a registry", lambda n: pull_to(f"oci://{ours}:1", root / f"r{n}")),
+        ]
+        if shutil.which("skopeo"):
+            works.insert(
+                1, ("skopeo push", lambda _: skopeo("--dest-tls-verify=false", layout, f"docker://{theirs}:1"))
+            )
+            pull_by_skopeo = ("--src-tls-verify=false", f"docker://{ours}:1")
+            works.append(("skopeo pull", lambda n: skopeo(*pull_by_skopeo, f"oci:{root / f's{n}'}:1")))
+        for name, work in works:
+            seconds = measure(work, 1 if "push" in name else ROUNDS)  # a second push would find everything there
+            print(f"  {name:24} {seconds:7.3f} s {mib / seconds:8.0f} MiB/s")
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def skopeo(option: str, source: str, target: str) -> None:
+    """One copy by skopeo."""
+    subprocess.run(["skopeo", "copy", "--quiet", option, source, target], check=True)
 
 
 def publish_to(model: Path, target: str) -> None:
