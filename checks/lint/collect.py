@@ -194,6 +194,8 @@ def _read_yaml(file: TextFile, inputs: Inputs, *, rendered: bool, of_interest: b
             inputs.notices.append((file.path, notice))
         for what, modules in table.IN_YAML.items():
             for module in modules:
+                if module in table.MENTIONS and not table.MENTIONS[module].search(file.text):
+                    continue
                 source = _source(module)
                 subjects = list(source.from_document(document, objects))
                 inputs.subjects[what].extend(subjects)

@@ -52,9 +52,9 @@ def block(value: Any, indent: int = 0) -> list[str]:
         lines: list[str] = []
         for key, item in value.items():
             if isinstance(item, Map | Seq) and item:
-                lines += [f"{pad}{key}:", *block(item, indent + 2)]
+                lines += [f"{pad}{_inline(key)}:", *block(item, indent + 2)]
             else:
-                lines.append(f"{pad}{key}: {_inline(item)}")
+                lines.append(f"{pad}{_inline(key)}: {_inline(item)}")
         return lines
     if isinstance(value, Seq):
         return [f"{pad}- {_inline(item)}" for item in value]
@@ -64,6 +64,8 @@ def block(value: Any, indent: int = 0) -> list[str]:
 def _inline(value: Any) -> str:
     if isinstance(value, str) and re.fullmatch(r"[A-Za-z/][\w./-]*", value) and value.lower() not in _WORDS:
         return value
+    if isinstance(value, str):
+        return '"' + "".join(c if c.isprintable() and c not in '"\\' else f"\\U{ord(c):08x}" for c in value) + '"'
     return json.dumps(value)
 
 

@@ -117,7 +117,7 @@ def test_definitions_are_skipped_and_lines_stay(tmp_path: Path) -> None:
     (tmp_path / "install.yaml").write_text(f"{definition}---\n{definition}---\n{GOOD}---\n{GOOD}  name: again\n")
     report = run(tmp_path)
     assert report.inputs == 2
-    assert [f.where.line for f in report.findings if f.where] == [17]
+    assert [f.where.line for f in report.findings if f.where] == [18]
 
 
 def test_many_documents(tmp_path: Path) -> None:

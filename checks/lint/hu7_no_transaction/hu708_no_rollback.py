@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from posixpath import dirname
+from typing import TYPE_CHECKING
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
 from ..hu4_non_atomic.paths import is_test
 from ..rulebase import Context
-from ..sources.pbtxt import ModelConfig
 from ..sources.pods import Pod
+
+if TYPE_CHECKING:
+    from ..sources.pbtxt import ModelConfig
 
 RULE = Rule(
     id="HU708",
