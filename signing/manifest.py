@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..report.errors import NothingToCheck
@@ -57,25 +57,34 @@ def root_of(digests: Iterable[str]) -> str:
 
 
 def build(
-    tree: Tree, *, ignore: Iterable[str] = (), side: bool = True, progress: Progress | None = None
+    tree: Tree,
+    *,
+    ignore: Iterable[str] = (),
+    side: bool = True,
+    progress: Progress | None = None,
+    annotate: Callable[[Tree, Listing, str], dict[str, Any]] | None = None,
 ) -> tuple[Manifest, Listing]:
     """Hash a model into a manifest of whole files under SHA-256, each with a BLAKE3 side digest when `side`.
 
-    Only the paths of `ignore` that exist are recorded as ignored. Raises NothingToCheck on a model without files and
-    Refused on links, special files, names that are not portable, and changes while reading.
+    `annotate` adds to a file's entry. Only the paths of `ignore` that exist are recorded as ignored.
+
+    Raises NothingToCheck on a model without files and Refused on links, special files, names that are not portable, and
+    changes while reading.
     """
     skip = sorted(set(ignore))
     listing = tree.scan(skip)
     check_signable(tree, listing)
     listing.settle()
     algorithms = ("sha256", "blake3") if side else ("sha256",)
+    notes = {name: annotate(tree, listing, name) for name in listing.files} if annotate else {}
     result = hash_tree(tree, listing, [Job(name, algorithms) for name in listing.files], progress)
     for name, reason in differences(listing, tree.scan(skip)).items():
         raise refusal("VER-CHANGED-WHILE-READING", tree.locate(name), reason, hint="stop the writer first")
     resources: list[Resource] = []
     for name, stamp in listing.files.items():
         (digests,) = result[name]
-        resources.append(Resource(name, "sha256", digests[0], digests[1] if side else "", stamp.size))
+        resource = Resource(name, "sha256", digests[0], digests[1] if side else "", stamp.size)
+        resources.append(replace(resource, annotations=notes[name]) if notes.get(name) else resource)
     return Manifest(tuple(resources), tuple(listing.ignored)), listing
 
 

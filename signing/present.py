@@ -27,6 +27,7 @@ def verified(report: Report, outcome: Outcome, allowed: Allowed, seconds: float)
         files=len(comparison.listing.files),
         bytes=comparison.bytes,
         hashed_with=comparison.hashed,
+        by_receipt=comparison.by_receipt,
         seconds=round(seconds, 3),
         not_covered={
             "ignored": comparison.uncovered,
@@ -39,6 +40,8 @@ def verified(report: Report, outcome: Outcome, allowed: Allowed, seconds: float)
     failing = sum(map(report.fails, report.findings))
     if failing:
         report.headline = f"refused: {failing} {'problem' if failing == 1 else 'problems'}; do not load this model"
+    elif comparison.by_receipt:
+        report.headline = f"verified: {amount(report.facts)}, hashed before and unchanged since, by receipt"
     else:
         rate = comparison.bytes / max(seconds, 1e-9) / 1e9
         report.headline = f"verified: {amount(report.facts)} in {seconds:.2f} s ({rate:.1f} GB/s)"

@@ -85,7 +85,7 @@ REASONS: dict[str, Reason] = {
     "VER-REMOTE-CODE": Reason(
         "the model brings Python code that servers are asked to run", "review it, then allow it", "path"
     ),
-    "VER-EXTERNAL-DATA": Reason("the graph reads files outside the model directory", NOT_THIS),
+    "VER-EXTERNAL-DATA": Reason("the graph reads files outside the model directory", NOT_THIS, "path"),
     "VER-CUSTOM-OP": Reason(
         "the graph needs custom operators or Lambda layers: code from elsewhere", "review it, then allow it", "path"
     ),

@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from ..config.settings import Identity, Trust
 from ..report.errors import BadInput, Refused
+from ..report.exits import PASS
 from ..report.report import Report
-from . import atomic, bundle, keys, policy, present, reasons, statement
+from . import atomic, bundle, handover, keys, policy, present, reasons, statement, tensors
+from . import receipt as receipts
 from . import verify as verification
 from .allow import Allowed
 from .choose import Choice
 from .hashing import Progress
+from .hubcache import open_tree
 from .manifest import GIT_PATHS, SIGNATURE, Manifest, build
 from .statement import SIGNED_AT, VERSION, Statement
 from .tree import Tree
@@ -43,6 +47,8 @@ def sign(
     name: str = "",
     version: str = "",
     side_digests: bool = True,
+    tensor_digests: bool = False,
+    resolve: str = "",
     compat: str = "",
     progress: Progress | None = None,
 ) -> Report:
@@ -50,7 +56,8 @@ def sign(
 
     `generate` first makes a key pair of that name, which signs when `key` is absent; without a model that is all.
     `certificates` (leaf first) make it a certificate-mode signature of `key` or `pkcs11`; `keyless` signs as the holder
-    of an OIDC token. Facts hold `root_digest` (`sha256:…`), `signature` and `signer`.
+    of an OIDC token. `tensor_digests` adds a digest for every tensor of safetensors files, `resolve="hf-cache"` reads a
+    snapshot of the Hugging Face cache. Facts hold `root_digest` (`sha256:…`), `signature` and `signer`.
 
     Raises BadInput on a key or model that cannot be used, NeedsAccess where a token or service does not answer,
     NothingToCheck on an empty model, and Refused where the result could not be verified (links, names that differ
@@ -63,7 +70,7 @@ def sign(
         key = key or pair[0]
     if model is None:
         raise BadInput("sign", "no model given", hint="interlock sign MODEL --key FILE")
-    tree = Tree(model)
+    tree = open_tree(model, resolve)
     signer = Choice(
         key=key,
         password=password,
@@ -77,7 +84,8 @@ def sign(
     target = str(output) if output is not None else default_output(tree)
     started = time.perf_counter()
     skip = {SIGNATURE, verification.inside(tree, target), *(() if cover_git else GIT_PATHS), *_paths(ignore)}
-    manifest, listing = build(tree, ignore=skip - {""}, side=side_digests, progress=progress)
+    annotate = tensors.of_file if tensor_digests else None
+    manifest, listing = build(tree, ignore=skip - {""}, side=side_digests, progress=progress, annotate=annotate)
     if tree.single and compat == MODEL_SIGNING_1_1:
         manifest = _as_dot(manifest)
     notes = {SIGNED_AT: datetime.now(UTC).isoformat(timespec="seconds"), **({VERSION: version} if version else {})}
@@ -119,6 +127,11 @@ def verify(
     base: Path_ = "",
     allow: Iterable[str] = (),
     strict_sha256: bool = False,
+    resolve: str = "",
+    into: Path_ | None = None,
+    receipt: Path_ | None = None,
+    receipt_key: Path_ | None = None,
+    password: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Verify a model against its bundle and against who may sign it.
@@ -127,26 +140,56 @@ def verify(
     `root` their trust root file; else `trust` says who may sign, its relative paths starting at `base`. Every refusal
     is a finding with a typed reason (VER-…). Facts hold `root_digest` (`sha256:…`), `signer` and `not_covered`.
 
+    `resolve="hf-cache"` reads a snapshot of the Hugging Face cache. `into` makes a private copy, verifies that, and
+    names it `into` only if it passes. `receipt` spares hashing where the file holds this machine's word, signed by the
+    private key `receipt_key`, that these very files were hashed before; facts then say `by_receipt`.
+
     Raises BadInput where something cannot be read, or nobody is trusted.
     """
     allowed = Allowed(allow, trust.allow_ignored if trust else ())
     files = [str(key)] if isinstance(key, str | os.PathLike) else [str(each) for each in key]
     anchors = policy.Anchors(files, [str(each) for each in ca], identities, root)
     rules = policy.make(trust, str(base), anchors=anchors, strict=strict_sha256)
-    tree = Tree(model)
+    tree = open_tree(model, resolve)
+    note = _Receipt(receipt, receipt_key, password)
     started = time.perf_counter()
     facts: dict[str, Any] = {"model": tree.path, "signature": None, "root_digest": None, "signer": None}
     report = Report(command="verify", facts=facts, inputs=1, rules=reasons.rules())
     try:
         path = str(signature) if signature is not None else verification.find_signature(tree)
         facts["signature"] = path
-        outcome = verification.check(tree, path, rules, allowed, progress)
+        with ExitStack() as stack:
+            if into is not None:
+                draft = stack.enter_context(handover.private_copy(tree, path, Path(into)))
+                inner = verification.inside(tree, path)
+                tree, path = Tree(draft, shown=tree.path), str(draft / (inner or SIGNATURE))
+            outcome = verification.check(tree, path, rules, allowed, receipt=note.known, progress=progress)
+            present.verified(report, outcome, allowed, time.perf_counter() - started)
+            if report.exit_code == PASS:
+                note.write(outcome)
+                if into is not None:
+                    handover.publish(Path(path).parent, Path(into))
+                    facts["into"] = str(into)
     except Refused as error:
         report.findings.append(reasons.finding(error.code, error.what, error.reason, hint=error.hint))
         report.headline = f"refused: {error.code}; do not load this model"
-        return report
-    present.verified(report, outcome, allowed, time.perf_counter() - started)
     return report
+
+
+class _Receipt:
+    """The receipt that a run may use and renew; both files are needed for either."""
+
+    def __init__(self, file: Path_ | None, key: Path_ | None, password: str | None) -> None:
+        if (file is None) != (key is None):
+            raise BadInput("--receipt", "needs --receipt-key, and the other way round", hint="give both")
+        self._file = Path(file) if file is not None else None
+        self._key = keys.load_private(key, password) if key is not None else None
+        self.known = receipts.read(self._file, self._key) if self._file and self._key else None
+
+    def write(self, outcome: verification.Outcome) -> None:
+        """Renew the receipt after hashing."""
+        if self._file and self._key and not outcome.comparison.by_receipt:
+            receipts.write(self._file, self._key, outcome.bundle, outcome.statement, outcome.comparison)
 
 
 def default_output(tree: Tree) -> str:

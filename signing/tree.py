@@ -62,7 +62,7 @@ class Listing:
             time.sleep(wait / 1e9)
 
 
-class _Directory:
+class Directory:
     """An open directory; closed when the last user lets go of it."""
 
     __slots__ = ("fd",)
@@ -78,9 +78,13 @@ class _Directory:
 class Tree:
     """A model directory, or a single-file model (whose only name is the file's basename)."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Raises BadInput when the path is missing or is neither a directory nor a regular file."""
+    def __init__(self, path: str | os.PathLike[str], shown: str = "") -> None:
+        """`shown` is what messages call the model where it is read from elsewhere.
+
+        Raises BadInput when the path is missing or is neither a directory nor a regular file.
+        """
         self.path = os.fspath(path)
+        self.shown = shown or self.path
         try:
             mode = Path(self.path).stat().st_mode
         except OSError as error:
@@ -91,17 +95,17 @@ class Tree:
         elif not stat.S_ISDIR(mode):
             raise BadInput(self.path, "neither a directory nor a regular file", hint="name a model directory or file")
         folder = str(Path(self.path).parent) if self.single else self.path
-        self._root = _Directory(folder, None)
-        self._open: OrderedDict[str, _Directory] = OrderedDict()
+        self._root = Directory(folder, None)
+        self._open: OrderedDict[str, Directory] = OrderedDict()
 
     @property
     def name(self) -> str:
         """The last component of the model's path."""
-        return Path(self.path).absolute().name or "model"
+        return Path(self.shown).absolute().name or "model"
 
     def locate(self, name: str) -> str:
         """Where a listed file is, for messages."""
-        return self.path if self.single else str(Path(self.path, name))
+        return self.shown if self.single else str(Path(self.shown, name))
 
     def scan(self, skip: Collection[str] = ()) -> Listing:
         """List everything but the paths in `skip` (and what is below them), names in code-point order.
@@ -154,7 +158,7 @@ class Tree:
                     self.path, f"more than {MAX_FILES:,} files or directories", hint="pack small files into archives"
                 )
 
-    def _list(self, folder: str) -> _Directory:
+    def _list(self, folder: str) -> Directory:
         try:
             return self._folder(folder)
         except OSError as error:
@@ -162,7 +166,7 @@ class Tree:
                 self.locate(folder), f"cannot be listed: {(error.strerror or 'unknown error').lower()}"
             ) from error
 
-    def _link(self, name: str, directory: _Directory, entry: str, listing: Listing) -> None:
+    def _link(self, name: str, directory: Directory, entry: str, listing: Listing) -> None:
         """A symbolic link is never followed here; a layout that gives links a meaning overrides this."""
         del directory, entry
         listing.odd[name] = "symlink"
@@ -172,14 +176,14 @@ class Tree:
         folder, _, leaf = name.rpartition("/")
         return os.open(leaf, _FILE, dir_fd=self._folder(folder).fd)
 
-    def _folder(self, folder: str) -> _Directory:
+    def _folder(self, folder: str) -> Directory:
         if not folder:
             return self._root
         known = self._open.get(folder)
         if known is not None:
             return known
         parent, _, leaf = folder.rpartition("/")
-        opened = self._open[folder] = _Directory(leaf, self._folder(parent).fd)
+        opened = self._open[folder] = Directory(leaf, self._folder(parent).fd)
         while len(self._open) > _OPEN_DIRECTORIES:
             self._open.popitem(last=False)
         return opened

@@ -17,6 +17,7 @@ from .hashing import Progress
 from .manifest import SIGNATURE
 from .policy import Policy
 from .reasons import refusal
+from .receipt import Receipt
 from .signer import Signer
 from .statement import Statement
 from .tree import Tree
@@ -26,13 +27,21 @@ from .tree import Tree
 class Outcome:
     """What verification established. It passed when `comparison.findings` is empty."""
 
-    signature: str
+    bundle: bundles.Bundle
     signer: Signer
     statement: Statement
     comparison: Comparison
 
 
-def check(tree: Tree, signature: str, policy: Policy, allowed: Allowed, progress: Progress | None = None) -> Outcome:
+def check(
+    tree: Tree,
+    signature: str,
+    policy: Policy,
+    allowed: Allowed,
+    *,
+    receipt: Receipt | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
     """Verify a model. Raises Refused with a typed reason that ends it, BadInput on what cannot be read."""
     weights = Weights(policy.content)
     signed = bundles.read(signature)
@@ -48,8 +57,9 @@ def check(tree: Tree, signature: str, policy: Policy, allowed: Allowed, progress
         accepted=policy.digests,
         allowed=allowed,
         look=lambda tree, listing: check_content(tree, listing, weights, allowed),
+        hashed_before=lambda listing: receipt is not None and receipt.covers(signed, decoded, policy.digests, listing),
     )
-    return Outcome(signature, signer, decoded, comparer.run(progress))
+    return Outcome(signed, signer, decoded, comparer.run(progress))
 
 
 def check_signer(signed: bundles.Bundle, policy: Policy, allowed: Allowed) -> Signer:

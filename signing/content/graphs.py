@@ -39,7 +39,8 @@ def onnx(source: Source, name: str, path: str, files: Collection[str]) -> list[F
     try:
         model = parse_onnx(source, name)
     except UnreadableModel as error:
-        return [reason_finding("VER-EXTERNAL-DATA", path, f"cannot be read as ONNX: {error.reason}")]
+        message = f"cannot be read as ONNX, so what it reaches for is not known: {error.reason}"
+        return [reason_finding("VER-EXTERNAL-DATA", path, message, severity=Severity.WARNING)]
     found: list[Finding] = []
     for location in model.external_files():
         target = posixpath.normpath(posixpath.join(posixpath.dirname(name), location))

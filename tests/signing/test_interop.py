@@ -60,14 +60,14 @@ def test_path_order_of_both_kinds(pair: Any, model: Path, reference: Any) -> Non
 
 
 def test_single_file(pair: Any, tmp_path: Path, reference: Any) -> None:
-    file = tmp_path / "model.onnx"
+    file = tmp_path / "model.gguf"
     file.write_bytes(os.urandom(5000))
     key, public = pair
     sign(file, key=key)
     assert passes(verify(file, key=public))
     # The reference accepts only '.', the specification asks for the basename.
     sign(file, key=key, compat="model-signing-1.1")
-    signature = tmp_path / "model.onnx.sig"
+    signature = tmp_path / "model.gguf.sig"
     verdict = reference("verify", "key", file, "--signature", signature, "--public_key", public)
     assert verdict.code == 0, verdict.text
     assert passes(verify(file, key=public))
