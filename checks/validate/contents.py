@@ -42,11 +42,12 @@ def same_bytes(old: TreeFile, new: TreeFile) -> Same:
 
 
 def identical(old: ModelTree, new: ModelTree) -> bool:
-    """Whether the two models are known to be the same, byte for byte; a model given as one file has no name."""
-    if (old.single or new.single) and len(old.files) == len(new.files) == 1:
-        pairs = list(zip(old.files.values(), new.files.values(), strict=True))
-    elif old.files.keys() == new.files.keys():
-        pairs = [(old.files[name], file) for name, file in new.files.items()]
+    """Whether the two models are known to be the same, byte for byte. A model given as one file has no name."""
+    olds, news = ({n: f for n, f in tree.files.items() if f.kind != "signature"} for tree in (old, new))
+    if (old.single or new.single) and len(olds) == len(news) == 1:
+        pairs = list(zip(olds.values(), news.values(), strict=True))
+    elif olds.keys() == news.keys():
+        pairs = [(olds[name], file) for name, file in news.items()]
     else:
         return False
     # Small files first: they are cheap, and differ as often.

@@ -20,7 +20,7 @@ class Family(NamedTuple):
 
 
 FAMILIES: tuple[Family, ...] = (
-    Family("files", ("fil_set", "fil_format", "fil_opaque", "fil_bytes", "fil_label")),
+    Family("files", ("fil_set", "fil_format", "fil_lost", "fil_opaque", "fil_bytes", "fil_label")),
     Family(
         "graph",
         (
@@ -38,7 +38,8 @@ FAMILIES: tuple[Family, ...] = (
         ),
         frozenset({"safetensors", "index"}),
     ),
-    Family("gguf", ("ggf_pre", "ggf_arch", "ggf_ctx", "ggf_tensor", "ggf_split"), frozenset({"gguf"})),
+    Family("files", ("fil_config",), frozenset({"config"})),
+    Family("gguf", ("ggf_pre", "ggf_arch", "ggf_ctx", "ggf_meta", "ggf_tensor", "ggf_split"), frozenset({"gguf"})),
     Family(
         "adapter",
         ("lra_base", "lra_target", "lra_rank", "lra_modules", "lra_vocab", "lra_scale", "lra_changed", "lra_orphan"),
@@ -46,7 +47,7 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         "engine",
-        ("trt_ver", "trt_sm", "trt_io", "trt_profile", "trt_plugin", "trt_refit", "trt_tp"),
+        ("trt_ver", "trt_sm", "trt_io", "trt_profile", "trt_plugin", "trt_refit", "trt_tp", "trt_opaque"),
         frozenset({"engine"}),
     ),
     Family("serving", ("emb_space",), frozenset({"onnx", "safetensors", "pooling"})),

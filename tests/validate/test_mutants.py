@@ -361,6 +361,34 @@ def files_lost() -> Iterator[Mutant]:
         yield Mutant(f"{name} changed", {**files, name: b"1"}, {**files, name: b"2"}, ("unproven",), "FIL-OPAQUE")
 
 
+def settings_lost() -> Iterator[Mutant]:
+    for key, value in (
+        *(("final_logit_softcapping", 30.0), ("attn_logit_softcapping", None), ("query_pre_attn_scalar", 144)),
+        *(("logit_scale", 0.5), ("embedding_multiplier", 12.0), ("n_group", 8), ("routed_scaling_factor", 2.5)),
+    ):
+        yield Mutant(f"{key} {value}", base(config={key: 1}), base(config={key: value}), ("unproven",), "FIL-CONFIG")
+    nested = {"text_config": {"altup_coef_clip": 120.0}}, {"text_config": {"altup_coef_clip": 60.0}}
+    yield Mutant("in text_config", base(config=nested[0]), base(config=nested[1]), ("unproven",), "FIL-CONFIG")
+    weights = {"model.safetensors": safetensors(llama_tensors())}
+    yield Mutant("config gone", base(), weights, ("breaks",), "FIL-LOST")
+    parts = {**base(), "vae/config.json": {"scaling_factor": 0.18}}
+    yield Mutant("part", parts, {**parts, "vae/config.json": {"scaling_factor": 1}}, ("unproven",), "FIL-OPAQUE")
+    python = {**graph(), "1/model.py": "a = 1"}
+    yield Mutant("code", python, {**python, "1/model.py": "a = 2"}, ("unproven",), "FIL-OPAQUE")
+    plan = {"config.pbtxt": 'name: "m"', "1/model.plan": b"one"}
+    yield Mutant("plan", plan, {**plan, "1/model.plan": b"two"}, ("unproven",), "TRT-OPAQUE")
+    for key, value in (
+        ("llama.attention.clamp_kqv", 8.0),
+        ("llama.logit_scale", 0.1),
+        ("tokenizer.chat_template", "x"),
+    ):
+        yield Mutant(f"{key}", llama_gguf(), llama_gguf(**{key: value}), ("unproven", "restart"), "GGF-META")
+    flag = {"tokenizer.ggml.add_bos_token": True}
+    yield Mutant("BOS", llama_gguf(), llama_gguf(**flag), ("restart", "breaks"), "GGF-META")
+    for more in ("default_model_filename: 'b.onnx'", "version_policy: { latest { num_versions: 2 } }"):
+        yield Mutant(f"pbtxt {more}", triton(), triton(more=more), ("unproven",), "TRI-CFG")
+
+
 def harmless() -> Iterator[Mutant]:
     """Changes that no client notices."""
     fine = ("equal", "hot")
@@ -390,6 +418,9 @@ def harmless() -> Iterator[Mutant]:
     yield Mutant("one shard", split, base(), fine, "WTS-SHARD")
     equal = {"config.json": llama(tie_word_embeddings=True), "model.safetensors": safetensors(tensors)}
     yield Mutant("head equals embedding", equal, equal, ("equal",), "")
+    other = base(config={"transformers_version": "5"})
+    yield Mutant("bookkeeping", base(config={"transformers_version": "4"}), other, fine, "")
+    yield Mutant("GGUF renamed", llama_gguf(), llama_gguf(**{"general.name": "x", "general.author": "y"}), fine, "")
     yield Mutant("readme", {**base(), "README.md": "a"}, {**base(), "README.md": "b"}, fine, "")
     yield Mutant("adapter scale", adapter(), adapter(lora_alpha=16), fine, "LRA-SCALE")
     yield Mutant("adapter rank 8", adapter(4), adapter(8), fine, "")
@@ -407,7 +438,7 @@ FAMILIES = (
     *(incident_5_pre_tokenizer, incident_7_inputs_removed, incident_8_format, incident_9_types, incident_10_reexport),
     *(incident_13_tied_head, incident_16_range, incident_17_rank, incident_18_modules, incident_19_vocabulary),
     *(incident_20_resized_base, incident_21_engines, incident_22_stale_caches, incident_23_triton),
-    *(incident_24_embeddings, incident_25_drafts, weights_in_place, files_lost),
+    *(incident_24_embeddings, incident_25_drafts, weights_in_place, files_lost, settings_lost),
 )
 
 

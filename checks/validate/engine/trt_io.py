@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from .matching import pairs
+from .trt_profile import LIMITS
+from .trt_refit import KEYS as REFIT
 
 RULE = Rule(
     id="TRT-IO",
@@ -14,29 +16,24 @@ RULE = Rule(
     family="TRT",
     severity=Severity.WARNING,
     summary="types or sizes that the engine's inputs and outputs follow from changed",
-    what="Architecture, dtypes, vocabulary, layers, heads, hidden size and quantisation of pretrained_config, and the "
-    "extra outputs that build_config asks for.",
+    what="Architecture, types, sizes and quantisation of pretrained_config, and all else in build_config "
+    "that no other rule judges.",
     why="the batch manager binds buffers by these numbers; a mismatch fails or reads garbage",
     hint="restart the server with the new engine and its configuration",
 )
 
-_MODEL = (
-    *("architecture", "dtype", "logits_dtype", "vocab_size", "hidden_size", "num_hidden_layers"),
-    *("num_attention_heads", "num_key_value_heads", "head_size", "intermediate_size", "max_position_embeddings"),
-    *("position_embedding_type", "rotary_base", "quantization", "share_embedding_table", "use_parallel_embedding"),
-)
-_BUILD = (
-    *("gather_context_logits", "gather_generation_logits", "gather_all_token_logits", "kv_cache_type"),
-    *("strongly_typed", "speculative_decoding_mode", "input_timing_cache", "lora_config"),
+# Judged by TRT-PROFILE, TRT-PLUGIN, TRT-REFIT, TRT-TP and TRT-SM.
+_JUDGED = frozenset(
+    {*LIMITS, *REFIT, "plugin_config", "mapping", "world_size", "auto_parallel_config", "sm", "producer"}
 )
 
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Every value that differs; fewer outputs break clients that read them."""
     for pair in pairs(ctx):
-        for table, keys in (("model", _MODEL), ("build", _BUILD)):
+        for table in ("model", "build"):
             old, new = getattr(pair.old, table), getattr(pair.new, table)
-            for key in keys:
+            for key in sorted((old.keys() | new.keys()) - _JUDGED):
                 if old.get(key) == new.get(key):
                     continue
                 lost = key.startswith("gather_") and bool(old.get(key)) and not new.get(key)

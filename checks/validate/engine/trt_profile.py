@@ -19,7 +19,7 @@ RULE = Rule(
     hint="build with at least the limits of the live engine",
 )
 
-_LIMITS = (
+LIMITS = (
     *("max_batch_size", "max_input_len", "max_seq_len", "max_num_tokens", "max_beam_width", "opt_num_tokens"),
     *("max_prompt_embedding_table_size", "max_encoder_input_len", "max_draft_len"),
 )
@@ -28,7 +28,7 @@ _LIMITS = (
 def check(ctx: Context) -> Iterator[Finding]:
     """Limits that are lower or gone; higher ones are a note, for they cost memory."""
     for pair in pairs(ctx):
-        for name in _LIMITS:
+        for name in LIMITS:
             old, new = pair.old.limit(name), pair.new.limit(name)
             if old is None or old == new:
                 continue

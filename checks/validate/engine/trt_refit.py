@@ -20,13 +20,13 @@ RULE = Rule(
     hint="build with refit if weights are updated in place; otherwise swap whole engines",
 )
 
-_KEYS = ("use_refit", "refit", "use_strip_plan", "strip_plan", "weight_sparsity", "weight_streaming")
+KEYS = ("use_refit", "refit", "use_strip_plan", "strip_plan", "weight_sparsity", "weight_streaming")
 
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Settings that differ, and stripped engines that cannot be filled."""
     for pair in pairs(ctx):
-        for key in _KEYS:
+        for key in KEYS:
             old, new = pair.old.build.get(key), pair.new.build.get(key)
             if old != new:
                 path, pointer = pair.new.file, f"/build_config/{key}"

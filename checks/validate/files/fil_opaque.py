@@ -16,7 +16,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="a file that servers may read changed, and its meaning is not known here",
     what="Files that differ between the models and belong to no format that interlock reads: pickles, "
-    "preprocessor settings, other frameworks' weights.",
+    "preprocessor settings, other frameworks' weights, settings of components in folders, code.",
     why="a pickle's tensors are known only by running it, and preprocessing that moved changes every answer",
     hint="publish weights as safetensors or ONNX; accept the finding with a reason if the file is not served",
     exemptions=("documentation, licences, pictures, checksums and training logs",),
@@ -27,6 +27,7 @@ _INERT = re.compile(
     r"trainer_state|training_args|all_results|eval_results|train_results|optimizer|scheduler|rng_state)"
     r"|\.(md|rst|pdf|png|jpe?g|gif|svg|webp|sha256|sha256sum|md5|asc|sig|log|csv|ipynb|html|bak|lock)$"
 )
+_TOP_ONLY = frozenset({"config", "generation-config", "tokenizer", "tokenizer-config", "chat-template"})
 
 
 def check(ctx: Context) -> Iterator[Finding]:
@@ -38,7 +39,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         old = {next(iter(new)): next(iter(old.values()))}
     for name in sorted(old.keys() | new.keys()):
         file = new.get(name) or old[name]
-        if file.kind not in ("other", "pickle") or _INERT.search(name.lower()) or _external(ctx, name):
+        if not _unjudged(ctx, file) or _INERT.search(name.lower()) or _external(ctx, name):
             continue
         before, after = old.get(name), new.get(name)
         if before is not None and after is not None:
@@ -50,6 +51,18 @@ def check(ctx: Context) -> Iterator[Finding]:
         else:
             level: Level = "unproven" if file.kind == "pickle" else "hot"
             yield ctx.finding(RULE, level, f"{_what(file)} '{name}' is new", path=name)
+
+
+def _unjudged(ctx: Context, file: TreeFile) -> bool:
+    """Whether no rule reads the file: of Hugging Face files, rules read those at the top."""
+    if file.kind == "code":
+        return not any(side.config and "auto_map" in side.config for side in (ctx.old, ctx.new) if side is not None)
+    if file.kind in ("other", "pickle"):
+        return True
+    if "/" not in file.name or file.kind not in _TOP_ONLY:
+        return False
+    engines = any(file.name in side.engines for side in (ctx.old, ctx.new) if side is not None)
+    return not engines and "_Pooling/" not in file.name and not file.name.startswith("additional_chat_templates/")
 
 
 def _external(ctx: Context, name: str) -> bool:

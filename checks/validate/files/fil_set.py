@@ -23,7 +23,10 @@ RULE = Rule(
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Compare the names kind by kind."""
-    if ctx.old is None or ctx.old.tree.single or ctx.new.tree.single:
+    if ctx.old is None:
+        return
+    if ctx.old.tree.single or ctx.new.tree.single:
+        yield from _one_of_many(ctx, ctx.old)
         return
     for kind in ("onnx", "gguf", "safetensors"):
         old, new = _names(ctx.old, kind), _names(ctx.new, kind)
@@ -39,6 +42,15 @@ def check(ctx: Context) -> Iterator[Finding]:
             # A folder with one model is often loaded as "the model in it"; with two that has no meaning any more.
             level: Level = "restart" if len(old) == 1 else "hot"
             yield ctx.finding(RULE, level, f"{kind} file '{name}' is new", path=name)
+
+
+def _one_of_many(ctx: Context, old: Side) -> Iterator[Finding]:
+    """A file compared with a folder of several models: which one it replaces is a guess."""
+    for kind in ("onnx", "gguf", "safetensors"):
+        before, after = _names(old, kind), _names(ctx.new, kind)
+        if before and after and len(before) != len(after):
+            message = f"one side has {len(before)} {kind} files or sets, the other {len(after)}"
+            yield ctx.finding(RULE, "breaks", message, hint="compare folder with folder, or file with file")
 
 
 def _names(side: Side, kind: str) -> set[str]:

@@ -25,6 +25,8 @@ _SIZES = (
     *("rope.dimension_count", "attention.layer_norm_rms_epsilon", "pooling_type", "attention.causal"),
 )
 _ROPE = ("rope.freq_base", "rope.scaling.type", "rope.scaling.factor", "attention.sliding_window")
+# Keys below the architecture's prefix that rules judge.
+JUDGED = frozenset({*_SIZES, *_ROPE, "context_length"})
 
 
 def check(ctx: Context) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ....models.onnx import OnnxModel, Value
 from ....report.finding import Severity
+from ...lint.sources.pbtxt import Message
 from ..graph.contract import dynamic, optional, promised
 from ..rulebase import Context, Finding, Level, Rule
 from .triton import TYPES, Declared, TritonModel, read, served
@@ -69,7 +70,10 @@ def _fits(declared: Declared, value: Value, batch: int) -> bool:
 
 
 def _promises(ctx: Context, old: TritonModel, new: TritonModel) -> Iterator[Finding]:
-    """What clients of the old configuration rely on."""
+    """What clients of the old configuration rely on, and settings whose meaning is not known here."""
+    for key in sorted(_unjudged(old).keys() | _unjudged(new).keys()):
+        if _unjudged(old).get(key) != _unjudged(new).get(key):
+            yield ctx.finding(RULE, "unproven", f"'{key}' changed", path=new.file, pointer=key)
     level: Level = ctx.client_level("tensor")
     if new.max_batch_size < old.max_batch_size:
         yield ctx.finding(
@@ -90,6 +94,25 @@ def _promises(ctx: Context, old: TritonModel, new: TritonModel) -> Iterator[Find
         if before and kind == "input":
             for each in found.values():
                 yield ctx.finding(RULE, level, f"input '{each.name}' is new", path=new.file, line=each.line)
+
+
+_JUDGED = frozenset({"input", "output", "max_batch_size", "name"})
+_TUNING = frozenset({"instance_group", "dynamic_batching", "optimization", "model_warmup", "response_cache"})
+
+
+def _unjudged(config: TritonModel) -> dict[str, list[object]]:
+    """Every other field, in a form that compares by value."""
+    found: dict[str, list[object]] = {}
+    for field in config.root.fields:
+        if field.name not in _JUDGED | _TUNING:
+            found.setdefault(field.name, []).append(_plain(field.value))
+    return found
+
+
+def _plain(value: object) -> object:
+    if not isinstance(value, Message):
+        return value
+    return sorted((field.name, str(_plain(field.value))) for field in value.fields)
 
 
 def _wider(old: tuple[int, ...], new: tuple[int, ...]) -> bool:

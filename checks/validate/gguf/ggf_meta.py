@@ -1,0 +1,56 @@
+"""GGF-META: metadata changed that no other rule judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....models.gguf import GgufArray, GgufModel, read_array
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Level, Rule
+from ..side import Side
+from .files import pairs
+from .ggf_arch import JUDGED
+
+RULE = Rule(
+    id="GGF-META",
+    name="gguf-metadata-changed",
+    family="GGF",
+    severity=Severity.WARNING,
+    summary="metadata of the GGUF file changed, and its meaning is not known here",
+    what="Keys that are neither bookkeeping (general.*) nor judged by another rule, arrays included.",
+    why="llama.cpp builds its graph and its sampling from these keys",
+    hint="find out what the key does, then accept the finding with a reason",
+    exemptions=("general.*: names, authors, file type", "the vocabulary, which the tokenizer rules compare"),
+)
+
+# The tokenizer rules read these.
+_VOCABULARY = frozenset(
+    f"tokenizer.ggml.{key}"
+    for key in (
+        *("tokens", "scores", "token_type", "merges", "model", "pre", "bos_token_id", "eos_token_id"),
+        *("unknown_token_id", "padding_token_id", "added_tokens"),
+    )
+)
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """Keys that differ."""
+    for pair in pairs(ctx):
+        assert ctx.old is not None  # noqa: S101
+        old, new = pair.old.metadata, pair.new.metadata
+        for key in sorted(old.keys() | new.keys()):
+            own = key.removeprefix(f"{pair.new.architecture}.")
+            if key.startswith(("general.", "split.", "quantize.")) or key in _VOCABULARY or own in JUDGED:
+                continue
+            a, b = _value(ctx.old, pair.old, key), _value(ctx.new, pair.new, key)
+            if a != b:
+                # Whether BOS or EOS is put around a prompt changes every answer; so does the template.
+                level: Level = "restart" if key.startswith("tokenizer.") else "unproven"
+                yield ctx.finding(RULE, level, f"{key} changed", old=a, new=b, path=pair.new.file, pointer=key)
+
+
+def _value(side: Side, model: GgufModel, key: str) -> object:
+    value = model.metadata.get(key)
+    if isinstance(value, GgufArray) and value.type in range(13) and value.type != 9:
+        return read_array(side.tree.files[model.file], model, value)
+    return value
