@@ -64,7 +64,7 @@ def check(pod: Pod, ctx: Context) -> Iterator[Finding]:
             seen.add(id(store.volume))
             other = _other_version(ctx, pod, container, store)
             place = f"writable {_named(store)}"
-            message = f"{container.name} keeps {path} on a {place} that other versions write too"
+            message = f"{container.name} keeps {path} on a {place} that every version can write"
             if other is not None:
                 message = f"{container.name} and {other.resource.identity} serve two versions from one {place}"
             yield ctx.finding(
