@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from ..report import exits
 from ..report.style import Style, wants_colour
 from .table import COMMANDS
 
@@ -26,7 +27,7 @@ def overview(colour: bool) -> str:
         f"  {style('--version', 'cyan')}  print the version",
         f"  {style('-h, --help', 'cyan')} this help; interlock COMMAND --help has options and examples",
         "",
-        "exit codes: 0 pass, 1 the gate says no, 2 could not run, 3 nothing to check, 4 credentials or network needed",
+        "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in exits.MEANING.items()),
     ]
     return "\n".join(lines)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -20,8 +21,7 @@ def read(file: str | None, given: Mapping[str, Any] | None, sets: Sequence[str])
     marks: Marks = {}
     if file is not None:
         tree, marks = parse(file)
-    for key, value in (given or {}).items():
-        tree[key] = value
+    tree.update(copy.deepcopy(dict(given or {})))
     for item in sets:
         path, value = _assignment(item)
         _put(tree, path, value, item)

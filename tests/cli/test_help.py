@@ -27,6 +27,14 @@ def test_exit_codes_topic_is_the_table() -> None:
         assert re.search(rf"^ +{code}  {re.escape(meaning)}$", text, re.MULTILINE)
 
 
+def test_overview_has_every_command_and_exit_code() -> None:
+    from interlock.cli.help import overview
+
+    text = overview(colour=False)
+    assert all(f"\n  {command.name.ljust(10)} {command.summary}" in text for command in COMMANDS)
+    assert all(f"{code} {meaning}" in text for code, meaning in exits.MEANING.items())
+
+
 def test_environment_topic_names_every_shared_variable() -> None:
     declared = {
         option.envvar
