@@ -65,18 +65,18 @@ def _sequence(value: Any, key: str, part: str, what: str) -> Any:
     return flat[0] if len(flat) == 1 else {"type": "Sequence", key: flat}
 
 
-def _flatten(value: Any, key: str, part: str, what: str, into: list[dict[str, Any]]) -> None:
+def _flatten(value: Any, key: str, part: str, what: str, into: list[dict[str, Any]], depth: int = 0) -> None:  # noqa: PLR0917
     if value is None:
         return
     entry: dict[str, Any] = as_object(value, what, part)
     kind = entry.get("type")
     if not isinstance(kind, str):
         raise UnreadableModel(what, f"{part} has no type", hint="tokenizers of before 0.10 must be saved again")
-    if kind == "Sequence":
+    if kind == "Sequence" and depth <= MAX_PARTS:
         for item in as_list(entry.get(key), what, f"{part}.{key}"):
-            _flatten(item, key, part, what, into)
+            _flatten(item, key, part, what, into, depth + 1)
         return
-    if len(into) >= MAX_PARTS:
+    if len(into) >= MAX_PARTS or depth > MAX_PARTS:
         raise UnreadableModel(what, f"{part} has more than {MAX_PARTS} parts")
     if (part, kind) not in _NOTHING:
         into.append(_component(entry, part, kind))

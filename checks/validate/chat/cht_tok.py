@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
+from ..tokenizer.changes import alike
 from .templates import literals, rendered, same
 
 RULE = Rule(
@@ -28,7 +29,7 @@ RULE = Rule(
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Marks that are no token now. Alone it is a note: some models were trained on marks in pieces."""
-    if ctx.new.tokenizer is None or (ctx.old is not None and same(ctx) and ctx.old.tokenizer is None):
+    if ctx.new.tokenizer is None or (ctx.old is not None and same(ctx) and alike(ctx)):
         return
     missing = _missing(ctx.new)
     if not missing:

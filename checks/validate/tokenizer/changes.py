@@ -56,12 +56,13 @@ def changes(old: Tokenizer, new: Tokenizer) -> Changes:
     return known[1]
 
 
-def same_vocabulary(old: Tokenizer, new: Tokenizer) -> bool:
-    """Whether every id means the same, told without parsing where the bytes agree."""
-    if old.format == new.format and _named(old) == _named(new) and old.vocab.same(new.vocab):
-        return True
-    found = changes(old, new)
-    return not (found.renamed or found.activated or found.removed or found.added)
+def alike(ctx: Context) -> bool:
+    """Whether both tokenizers have the same vocabulary and added tokens for certain, told without parsing them."""
+    pair = both(ctx)
+    if pair is None:
+        return ctx.old is not None and ctx.old.tokenizer is None and ctx.new.tokenizer is None
+    old, new = pair
+    return bool(old.vocab.digest) and old.vocab.digest == new.vocab.digest and old.added == new.added
 
 
 def _named(tokenizer: Tokenizer) -> dict[int, str]:
@@ -70,7 +71,7 @@ def _named(tokenizer: Tokenizer) -> dict[int, str]:
 
 def _compare(old: Tokenizer, new: Tokenizer) -> Changes:
     if old.format == new.format and _named(old) == _named(new) and old.vocab.same(new.vocab):
-        return Changes(old_largest=old.bound)
+        return Changes()
     before, after = _spelled(old, new), _spelled(new, old)
     found = Changes(old_largest=max(before, default=-1))
     for number, token in before.items():

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
+from .changes import alike
 from .rows import head_rows
 
 RULE = Rule(
@@ -28,7 +29,7 @@ RULE = Rule(
 
 def check(ctx: Context) -> Iterator[Finding]:
     """A note where there is such a gap, a break where it grew."""
-    if ctx.old is not None and _alike(ctx.old, ctx.new):
+    if ctx.old is not None and alike(ctx) and _rows(ctx.old) == _rows(ctx.new):
         return
     gap = _gap(ctx.new)
     if gap is None or gap[0] <= 0:
@@ -43,13 +44,9 @@ def check(ctx: Context) -> Iterator[Finding]:
     yield ctx.finding(RULE, "breaks" if grew else "hot", message, path=gap[2], tensor=gap[1])
 
 
-def _alike(old: Side, new: Side) -> bool:
-    """Whether rows and vocabulary are the same, told without parsing the vocabulary."""
-    a, b = old.tokenizer, new.tokenizer
-    before, after = head_rows(old), head_rows(new)
-    if a is None or b is None or before is None or after is None or before.rows != after.rows:
-        return False
-    return bool(a.vocab.digest) and a.vocab.digest == b.vocab.digest and a.added == b.added
+def _rows(side: Side) -> int | None:
+    rows = head_rows(side)
+    return rows.rows if rows is not None else None
 
 
 def _gap(side: Side) -> tuple[int, str, str] | None:

@@ -8,7 +8,7 @@ from ....models.tokenizers import consistency
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
-from .changes import quoted
+from .changes import alike, quoted
 from .judge import file_of
 from .rows import Rows, declared_rows, embedding_rows
 from .special import Role, special
@@ -37,6 +37,8 @@ def check(ctx: Context) -> Iterator[Finding]:
     """Judge NEW; what OLD has just the same is a note, since it serves."""
     if ctx.old is None and ctx.new.tokenizer is not None:
         consistency.check(ctx.new.tokenizer)
+    if ctx.old is not None and alike(ctx) and _limits(ctx.old) == _limits(ctx.new):
+        return  # whatever the fault, it serves
     fault = _fault(ctx.new, exact=ctx.old is None)
     if fault is None:
         return
@@ -50,6 +52,11 @@ def check(ctx: Context) -> Iterator[Finding]:
         path=file_of(ctx.new.tokenizer) if ctx.new.tokenizer is not None else rows.file,
         tensor=rows.tensor if rows.tensor != "vocab_size" else "",
     )
+
+
+def _limits(side: Side) -> tuple[int | None, list[frozenset[int]]]:
+    rows = embedding_rows(side) or declared_rows(side)
+    return rows.rows if rows is not None else None, [special(side, role).ids for role in _ROLES]
 
 
 def _fault(side: Side, *, exact: bool) -> tuple[int, str, Rows] | None:
