@@ -18,14 +18,16 @@ class Shot:
     """One request: times in seconds on the loop's clock.
 
     `due` is when it should have left, `late` how much later this client got to it, `sent` when it left (later still
-    if all connections were busy), `done` when the answer was complete or failed. `error` is empty or a kind:
-    refused, tls, reset, closed, short, timeout, malformed; `status` is the HTTP status.
+    if all connections were busy), `done` when the answer was complete or failed. `paused` is how long this client
+    stood still meanwhile. `error` is empty or a kind: refused, tls, reset, closed, short, timeout, malformed;
+    `status` is the HTTP status.
     """
 
     due: float
     late: float = 0.0
     sent: float = 0.0
     done: float = 0.0
+    paused: float = 0.0
     connection: int = -1
     status: int = 0
     error: str = ""
@@ -37,6 +39,11 @@ class Shot:
     def ok(self) -> bool:
         """Whether a user would have been served."""
         return not self.error and 200 <= self.status < 300
+
+    @property
+    def took(self) -> float:
+        """Seconds from when it was due, less those that this client lost itself."""
+        return self.done - self.due - max(self.late, self.paused)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from ..report.errors import BadInput, NeedsAccess
 from ..version import __version__
 from .connection import Shot, Target
 from .http1 import Response, request
-from .load import Generator, Pool, arrivals
+from .load import Generator, Heartbeat, Pool, arrivals
 from .truth import Reader, reader
 
 _TAIL = 4000
@@ -83,6 +83,7 @@ async def _drill(url: str, swap: str, settings: Settings, progress: Callable[[st
     loop = asyncio.get_running_loop()
     generator = Generator(pool, arrivals(settings.rate, settings.arrivals, settings.seed))
     progress(f"load before the swap: {settings.before:g} s at {settings.rate:g} requests/s")
+    heartbeat = Heartbeat()
     begin = generator.start()
     await asyncio.sleep(settings.before)
     progress("swapping")
@@ -94,7 +95,9 @@ async def _drill(url: str, swap: str, settings: Settings, progress: Callable[[st
     generator.stop()
     end = loop.time() - begin
     await pool.finish()
+    heartbeat.stop()
     for shot in pool.shots:
+        shot.paused = heartbeat.within(shot.due, shot.done)
         shot.due, shot.sent, shot.done = shot.due - begin, shot.sent - begin, shot.done - begin
     return Recording(pool.shots, swap_start, swap_end, end, code, output)
 

@@ -75,7 +75,8 @@ def _findings(url: str, recording: Recording, losses: Losses, limits: Limits, se
     if losses.lying:
         add(rules.LYING, f"{losses.lying} answers of the new version carry the old label")
     _spike(losses, limits, add)
-    if losses.client_frozen:
+    # With more frozen by the server than allowed the verdict stands, whatever this client did on top.
+    if losses.client_frozen and len(losses.frozen) <= limits.frozen:
         add(rules.CLIENT, f"{losses.client_frozen} requests were late by this client's doing, up to"
                           f" {losses.late_max * 1e3:.0f} ms")  # fmt: skip
     return found
@@ -89,7 +90,7 @@ def _spike(losses: Losses, limits: Limits, add: Any) -> None:
     if ratio <= limits.spike:
         return
     # Would the spike be there without the time that this client lost itself?
-    served = Phase("served", during.shots, sorted((s.done - s.due - s.late) * 1e3 for s in during.shots if s.ok))
+    served = Phase("served", during.shots, sorted(s.took * 1e3 for s in during.shots if s.ok))
     words = f"the tail grew from {calm.tail:.1f} to {during.tail:.1f} ms, {ratio:.1f} times; allowed {limits.spike:g}"
     if served.tail / calm.tail > limits.spike:
         add(rules.SPIKE, words)

@@ -63,7 +63,12 @@ def measure(
 def child(module: str, request: Mapping[str, Any], what: str) -> dict[str, Any]:
     """Run `module` with a JSON request; its JSON answer, or the error it reported, raised here."""
     done = subprocess.run(
-        [sys.executable, "-m", module], input=json.dumps(request), text=True, capture_output=True, check=False
+        [sys.executable, "-m", module],
+        input=json.dumps(request),
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        errors="replace",
     )
     if done.returncode < 0:
         number = -done.returncode

@@ -45,7 +45,7 @@ class Losses:
     `first_new` is when the first answer of the new version was complete (None: never seen); `unseen` says why the
     swap cannot be seen. `stale` were sent after that and answered by the old version; `stale_after_command` were
     sent after the command returned. `frozen` took longer than `stall` seconds by the server's doing, `client_frozen`
-    by this client's own lateness. `stalled` are the seconds in which at least one request was frozen.
+    by this client's own doing. `stalled` are the seconds in which at least one request was frozen.
     """
 
     phases: list[Phase]
@@ -89,14 +89,14 @@ def work_out(recording: Recording, *, stall_ms: float = 0.0, expect: str = "") -
         losses.stale = [s for s in met if s.ok and s.fingerprint == old and s.sent > first_new]
     losses.stale_after_command = sum(s.ok and s.fingerprint == old and s.sent > recording.swap_end for s in met)
     slow = [s for s in met if s.ok and s.done - s.due > losses.stall]
-    losses.frozen = [s for s in slow if s.done - s.due - s.late > losses.stall]
+    losses.frozen = [s for s in slow if s.took > losses.stall]
     losses.client_frozen = len(slow) - len(losses.frozen)
     losses.stalled = _union([(s.due, s.done) for s in losses.frozen])
     labels = Counter(s.label for s in before if s.ok)
     if labels and new:
         usual_label = labels.most_common(1)[0][0]
         losses.lying = sum(s.ok and s.fingerprint == new and s.label == usual_label != "" for s in met)
-    lates = sorted(s.late for s in shots)
+    lates = sorted(max(s.late, s.paused) for s in shots)
     if lates:
         losses.late_p99, losses.late_max = lates[rank(len(lates), 0.99)], lates[-1]
     return losses

@@ -127,6 +127,18 @@ def test_a_freeze_of_all_is_charged_to_every_request_that_was_due(server: str) -
     assert found.facts["frozen"] > 10
 
 
+def test_a_freeze_of_the_client_is_not_charged_to_the_server(server: str) -> None:
+    def progress(text: str) -> None:
+        if text.startswith("load after"):
+            time.sleep(0.7)  # in the event loop: nothing is sent or read meanwhile
+
+    found = run(server, "clean", progress=progress)
+    assert ids(found) == {rules.CLIENT.id}
+    assert found.exit_code == 1
+    assert found.facts["frozen"] == 0
+    assert found.facts["client"]["frozen_by_client"] > 5
+
+
 def test_stale_answers(server: str) -> None:
     found = run(server, "stale")
     assert rules.STALE.id in ids(found)

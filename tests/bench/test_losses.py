@@ -17,7 +17,7 @@ from interlock.bench.load import arrivals
 
 def shot(due: float, took: float = 0.002, fingerprint: str = "1", **more: object) -> Shot:
     late = float(more.pop("late", 0.0))  # type: ignore[arg-type]
-    made = Shot(due, late, due + late, due + took, 0, 200, fingerprint=fingerprint)
+    made = Shot(due, late, due + late, due + took, connection=0, status=200, fingerprint=fingerprint)
     for name, value in more.items():
         setattr(made, name, value)
     return made
@@ -85,6 +85,8 @@ def test_the_clients_own_lateness_is_not_the_servers() -> None:
     made = report("http://x/", recording(), found, Limits(), Settings())
     assert [f.rule for f in made.findings] == [rules.CLIENT.id]
     assert made.exit_code == 1
+    # The same for an answer that lay unread while the client stood still.
+    assert losses.work_out(recording(shot(10.5, took=0.4, paused=0.395))).frozen == []
     # Late and frozen by the server on top: the server is to blame.
     assert len(losses.work_out(recording(shot(10.5, took=0.8, late=0.395))).frozen) == 1
 
