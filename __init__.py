@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .checks.validate.run import validate
     from .release.run import gate, history, promote, publish, pull, rollback, status
     from .report.report import Report
+    from .signing.look import digest, inspect
     from .signing.run import sign, verify
     from .templates.run import render
 
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
 _VERBS = {
     "Report": ".report.report",
     "benchmark": ".bench.run",
+    "digest": ".signing.look",
     "drill": ".bench.run",
     "gate": ".release.run",
     "history": ".release.run",
+    "inspect": ".signing.look",
     "lint": ".checks.lint.run",
     "promote": ".release.run",
     "publish": ".release.run",
@@ -47,9 +50,11 @@ __all__ = [
     "Report",
     "__version__",
     "benchmark",
+    "digest",
     "drill",
     "gate",
     "history",
+    "inspect",
     "lint",
     "promote",
     "publish",

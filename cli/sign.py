@@ -57,6 +57,13 @@ def sign(
     ] = False,
     name: Annotated[str, typer.Option("--name", help="model name to sign; default the directory's name")] = "",
     model_version: Annotated[str, typer.Option("--model-version", help="version to sign, against rollback")] = "",
+    tensor_digests: Annotated[
+        bool, typer.Option("--tensor-digests", help="record a digest of each tensor of safetensors files")
+    ] = False,
+    resolve: Annotated[
+        Literal["none", "hf-cache"],
+        typer.Option("--resolve", help="layout whose links are files: a snapshot of the Hugging Face cache"),
+    ] = "none",
     sha256_only: Annotated[bool, typer.Option("--sha256-only", help="no BLAKE3 digests beside SHA-256")] = False,
     compat: Annotated[
         Literal["oms-1.0", "model-signing-1.1"],
@@ -100,6 +107,8 @@ def sign(
             name=name,
             version=model_version,
             side_digests=not sha256_only,
+            tensor_digests=tensor_digests,
+            resolve=resolve if resolve != "none" else "",
             compat=compat,
             progress=progress,
         ),

@@ -25,6 +25,8 @@ COMMANDS = (
     Command("validate", "validate", "may NEW replace OLD under traffic: verdict, proof, swap plan", CHECK),
     Command("sign", "sign", "sign a model directory (OpenSSF Model Signing)", SIGN),
     Command("verify", "verify", "verify a signed model directory", SIGN),
+    Command("digest", "digest", "root digest of a model, and the digests of its files", SIGN),
+    Command("inspect", "inspect", "what a signature claims, unverified", SIGN),
     Command("bench", "bench", "latency and throughput on ONNX Runtime, with a regression gate", MEASURE),
     Command("drill", "drill", "load a live server while it swaps and count what users lost", MEASURE),
     Command("publish", "publish", "push a model version once, atomically and deduplicated", RELEASE),

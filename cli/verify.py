@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -37,6 +37,24 @@ def verify(
         list[str] | None,
         typer.Option("--allow", metavar="CODE[=PATH]", help="accept one named reason; shown in the result; repeatable"),
     ] = None,
+    into: Annotated[
+        str | None,
+        typer.Option("--into", metavar="DIR", help="copy the model, verify the copy, and name it DIR if it passes"),
+    ] = None,
+    receipt: Annotated[
+        str | None,
+        typer.Option("--receipt", metavar="FILE", help="skip hashing files that FILE says are unchanged; renew it"),
+    ] = None,
+    receipt_key: Annotated[
+        str | None, typer.Option("--receipt-key", metavar="FILE", help="this machine's private key for receipts")
+    ] = None,
+    password: Annotated[
+        str | None, typer.Option("--password", help="of the receipt key; better given as INTERLOCK_VERIFY_PASSWORD")
+    ] = None,
+    resolve: Annotated[
+        Literal["none", "hf-cache"],
+        typer.Option("--resolve", help="layout whose links are files: a snapshot of the Hugging Face cache"),
+    ] = "none",
     strict_sha256: Annotated[
         bool, typer.Option("--strict-sha256", help="let only SHA-256 digests count, not BLAKE3")
     ] = False,
@@ -50,6 +68,8 @@ def verify(
     interlock verify model/ --key release.pub
 
     interlock verify model/   (who may sign is read from trust: in interlock.yaml)
+
+    interlock verify model/ --key release.pub --into /srv/models/v3
 
     interlock verify model/ --issuer https://accounts.google.com --identity release@acme.ai
     """
@@ -77,6 +97,11 @@ def verify(
             base=settings.root,
             allow=allow or (),
             strict_sha256=strict_sha256,
+            into=into,
+            receipt=receipt,
+            receipt_key=receipt_key,
+            password=password,
+            resolve=resolve if resolve != "none" else "",
             progress=progress,
         )
 

@@ -43,11 +43,11 @@ class Bundle:
     text: bytes
 
 
-def read(path: str | os.PathLike[str]) -> Bundle:
-    """Read a bundle. Raises BadInput where there is no file to read and Refused on anything but a v0.3 DSSE bundle."""
-    what = os.fspath(path)
+def read(path: str | os.PathLike[str], shown: str = "") -> Bundle:
+    """Read a bundle; `shown` is what messages call it where it is read from elsewhere. Raises BadInput where there is no file to read and Refused on anything but a v0.3 DSSE bundle."""
+    what = shown or os.fspath(path)
     try:
-        fd = os.open(what, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise BadInput(

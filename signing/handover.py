@@ -16,16 +16,18 @@ from . import atomic
 from .hashing import open_listed
 from .manifest import SIGNATURE
 from .tree import Tree
+from .verify import inside
 
 _FICLONE = 0x40049409  # linux/fs.h: share the extents of another file, copied on write
 _PIECE = 1 << 30
 
 
 @contextmanager
-def private_copy(tree: Tree, signature: str, target: Path) -> Generator[Path]:
-    """A copy of the model in a folder that only this user enters, beside `target`; gone again unless `publish` took it.
+def private_copy(tree: Tree, signature: str, target: Path) -> Generator[tuple[Path, str]]:
+    """(folder, bundle) of a copy that only this user enters, beside `target`; gone again unless `publish` took it.
 
-    The bundle comes along as `model.sig`. Raises BadInput where the target is taken or the copy cannot be made.
+    `signature` is the bundle of the original; it comes along as `model.sig` unless the model has a file of that name.
+    Raises BadInput where the target is taken or the copy cannot be made.
     """
     if tree.single:
         raise BadInput(tree.path, "is a single file", hint="--into takes a model directory")
@@ -36,12 +38,15 @@ def private_copy(tree: Tree, signature: str, target: Path) -> Generator[Path]:
         try:
             draft.mkdir(mode=0o700)
             _fill(tree, draft)
-            if not (draft / SIGNATURE).exists():
-                shutil.copyfile(signature, draft / SIGNATURE)
+            inner = inside(tree, signature)
+            bundle = str(draft / inner) if inner else signature
+            if not inner and not (draft / SIGNATURE).exists():
+                bundle = str(draft / SIGNATURE)
+                shutil.copyfile(signature, bundle)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise BadInput(target, f"the copy cannot be made: {reason}", hint="nothing was left behind") from error
-        yield draft
+        yield draft, bundle
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 

@@ -152,6 +152,8 @@ def verify(
     rules = policy.make(trust, str(base), anchors=anchors, strict=strict_sha256)
     tree = open_tree(model, resolve)
     note = _Receipt(receipt, receipt_key, password)
+    if into is not None and receipt is not None:
+        raise BadInput("--into", "makes new files, which no receipt knows", hint="drop --receipt")
     started = time.perf_counter()
     facts: dict[str, Any] = {"model": tree.path, "signature": None, "root_digest": None, "signer": None}
     report = Report(command="verify", facts=facts, inputs=1, rules=reasons.rules())
@@ -159,16 +161,20 @@ def verify(
         path = str(signature) if signature is not None else verification.find_signature(tree)
         facts["signature"] = path
         with ExitStack() as stack:
+            draft = None
             if into is not None:
-                draft = stack.enter_context(handover.private_copy(tree, path, Path(into)))
-                inner = verification.inside(tree, path)
-                tree, path = Tree(draft, shown=tree.path), str(draft / (inner or SIGNATURE))
-            outcome = verification.check(tree, path, rules, allowed, receipt=note.known, progress=progress)
+                # A copy is made of what a trusted signer signed, not of anything.
+                verification.check_signer(bundle.read(path), rules, allowed)
+                draft, path = stack.enter_context(handover.private_copy(tree, path, Path(into)))
+                tree = Tree(draft, shown=tree.path)
+            outcome = verification.check(
+                tree, path, rules, allowed, shown=facts["signature"], receipt=note.known, progress=progress
+            )
             present.verified(report, outcome, allowed, time.perf_counter() - started)
             if report.exit_code == PASS:
                 note.write(outcome)
-                if into is not None:
-                    handover.publish(Path(path).parent, Path(into))
+                if into is not None and draft is not None:
+                    handover.publish(draft, Path(into))
                     facts["into"] = str(into)
     except Refused as error:
         report.findings.append(reasons.finding(error.code, error.what, error.reason, hint=error.hint))

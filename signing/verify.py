@@ -39,16 +39,20 @@ def check(
     policy: Policy,
     allowed: Allowed,
     *,
+    shown: str = "",
     receipt: Receipt | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Verify a model. Raises Refused with a typed reason that ends it, BadInput on what cannot be read."""
+    """Verify a model; `shown` is what messages call the bundle.
+
+    Raises Refused with a typed reason that ends it, BadInput on what cannot be read.
+    """
     weights = Weights(policy.content)
-    signed = bundles.read(signature)
+    signed = bundles.read(signature, shown)
     signer = check_signer(signed, policy, allowed)
-    decoded = statement.decode(signed.payload, signature)
-    check_limits(signer, decoded, policy, allowed, signature)
-    files = statement.check_names(decoded.manifest, tree.single, allowed, signature)
+    decoded = statement.decode(signed.payload, signed.path)
+    check_limits(signer, decoded, policy, allowed, signed.path)
+    files = statement.check_names(decoded.manifest, tree.single, allowed, signed.path)
     comparer = Comparer(
         tree=tree,
         manifest=decoded.manifest,
