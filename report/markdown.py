@@ -10,6 +10,7 @@ from .concise import place
 from .finding import Finding
 from .human import histogram_lines
 from .report import Report
+from .rulepage import link
 from .style import printable, whole
 from .summary import standing, tally, verdict_line, worst_first
 
@@ -33,7 +34,7 @@ def render(report: Report, view: View) -> str:
         parts.append(f"**refused:** {escape(report.refused)}")
     shown = worst_first(standing(report, view.show_suppressed))
     if shown:
-        parts.append(_findings(shown))
+        parts.append(_findings(shown, {rule.id: link(rule) for rule in report.rules}))
     if len(shown) > _MAX_ROWS:
         parts.append(f"{len(shown) - _MAX_ROWS} more findings are not shown here")
     parts.extend(_block(block) for block in report.body)
@@ -44,7 +45,7 @@ def render(report: Report, view: View) -> str:
     return _within("\n\n".join(parts))
 
 
-def _findings(findings: list[Finding]) -> str:
+def _findings(findings: list[Finding], pages: dict[str, str]) -> str:
     rows: list[list[str]] = []
     for finding in findings[:_MAX_ROWS]:
         text = escape(finding.message)
@@ -53,7 +54,8 @@ def _findings(findings: list[Finding]) -> str:
         if finding.suppressed is not None:
             text += f"<br>suppressed: {escape(finding.suppressed)}"
         level = f" ({escape(finding.level)})" if finding.level else ""
-        rule = f"[{escape(finding.rule)}](<{finding.url}>)" if _link(finding.url) else escape(finding.rule)
+        url = finding.url if _linkable(finding.url) else pages.get(finding.rule, "")
+        rule = f"[{escape(finding.rule)}](<{url}>)" if _linkable(url) else escape(finding.rule)
         where = code(place(finding.where)) if finding.where else ""
         if finding.where and finding.where.object:
             where += f"<br>{code(finding.where.object)}"
@@ -61,7 +63,7 @@ def _findings(findings: list[Finding]) -> str:
     return "\n".join(table(["severity", "rule", "where", "what"], rows, frozenset()))
 
 
-def _link(url: str) -> bool:
+def _linkable(url: str) -> bool:
     return url.startswith("https://") and not re.search(r"[\s<>|\\]", url)
 
 

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from urllib.parse import quote
+
 from .rule import Rule
 
 _FIXES = {"safe": "`--fix`", "unsafe": "`--fix --unsafe-fixes`", "": "by hand"}
+
+
+def documentation() -> str:
+    """Where the documentation is published, if INTERLOCK_DOCS_URL says so; without it there are no links."""
+    return os.environ.get("INTERLOCK_DOCS_URL", "").rstrip("/")
+
+
+def link(rule: Rule) -> str:
+    """The absolute address of a rule's page, or "" where the documentation is not published."""
+    return f"{documentation()}/{quote(rule.url.removeprefix('docs/'))}" if documentation() else ""
 
 
 def page(rule: Rule) -> str:

@@ -7,7 +7,6 @@ and help.
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -19,7 +18,7 @@ from .identity import fingerprints, relative
 from .json import dumps
 from .report import Report
 from .rule import Rule
-from .rulepage import brief, sentence
+from .rulepage import brief, documentation, link, sentence
 from .style import whole
 from .summary import verdict_line, worst_first
 
@@ -55,7 +54,7 @@ def document(report: Report) -> dict[str, Any]:
             "driver": {
                 "name": "interlock",
                 "semanticVersion": __version__,
-                **({"informationUri": _docs()} if _docs() else {}),
+                **({"informationUri": documentation()} if documentation() else {}),
                 "rules": rules,
             }
         },
@@ -66,11 +65,6 @@ def document(report: Report) -> dict[str, Any]:
         "results": [_result(finding, index[finding.rule], marked[id(finding)]) for finding in kept],
     }
     return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
-
-
-def _docs() -> str:
-    """Where the documentation is published, if the user says so; SARIF allows absolute links only."""
-    return os.environ.get("INTERLOCK_DOCS_URL", "").rstrip("/")
 
 
 def _cut(text: str) -> str:
@@ -86,7 +80,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "shortDescription": {"text": _cut(sentence(rule.summary))},
         "fullDescription": {"text": _cut(sentence(f"{rule.what}\n\n{rule.why}" if rule.why else rule.what))},
         "help": {"text": whole(_help_text(rule)), "markdown": whole(brief(rule))},
-        **({"helpUri": f"{_docs()}/{quote(rule.url.removeprefix('docs/'))}"} if _docs() else {}),
+        **({"helpUri": link(rule)} if link(rule) else {}),
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": {"tags": list(tags)[:10], "precision": "high", "problem.severity": _problem(rule.severity)},
     }

@@ -38,3 +38,9 @@ def test_every_format_ends_in_one_newline(sample: tuple[str, Report]) -> None:
     for name in formats.NAMES:
         text = formats.render(name, report)
         assert text.endswith("\n") and not text.endswith("\n\n")
+
+
+def test_rules_link_to_the_published_documentation(monkeypatch: pytest.MonkeyPatch, samples: dict[str, Report]) -> None:
+    monkeypatch.setenv("INTERLOCK_DOCS_URL", "https://docs.example/interlock/")
+    assert "[HU604](<https://docs.example/interlock/rules/HU604.md>)" in formats.render("markdown", samples["lint"])
+    assert '"helpUri": "https://docs.example/interlock/rules/HU604.md"' in formats.render("sarif", samples["lint"])
