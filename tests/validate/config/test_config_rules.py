@@ -186,7 +186,6 @@ HARMLESS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ),
     ("rope_scaling null", config(), config(rope_scaling=None)),
     ("type for rope_type", config(rope_scaling=llama3()), config(rope_scaling=llama3(type="llama3"))),
-    ("code that nothing leads to", config() | {"a.py": "1"}, config() | {"a.py": "2"}),
     ("labels in another order of keys", config(id2label={"0": "a", "1": "b"}), config(id2label={"1": "b", "0": "a"})),
     ("generation defaults written out", generation(), generation(top_k=50, num_beams=1, do_sample=False)),
     ("one more stop token", generation(), generation(eos_token_id=[2, 3, 9])),
