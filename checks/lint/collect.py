@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import Any
 
 from ...report.errors import BadInput
+from .lazy import lazy
 from .sources import table
 from .sources.gotemplate import flattened, is_template
 from .sources.kubernetes import Resource, resources
@@ -26,11 +27,11 @@ from .sources.yamlnodes import Document, Map, documents
 
 _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "venv"})
 # What a YAML file must mention to be worth parsing, and what makes it a template that is not YAML yet.
-_YAML_OF_INTEREST = re.compile(
+_YAML_OF_INTEREST = lazy(
     r"""(^|[{,\s])["']?(kind|groups|spec|images|resources|jobs|runs|script|before_script|Resources)["']?\s*:""",
     re.MULTILINE,
 )
-_JSON_OF_INTEREST = re.compile(r'"apiVersion"\s*:')
+_JSON_OF_INTEREST = lazy(r'"apiVersion"\s*:')
 
 
 @dataclass

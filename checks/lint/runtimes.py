@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .lazy import lazy
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
@@ -351,12 +353,12 @@ RUNTIMES = (
 BY_ID = {runtime.id: runtime for runtime in RUNTIMES}
 
 # Images that carry a runtime's name and serve nothing: clients, routers, simulators, controllers.
-_NOT_A_SERVER = re.compile(
+_NOT_A_SERVER = lazy(
     r"(router|sidecar|controller|operator|exporter|benchmark|bench|client|gateway|-sdk|inference-sim|simulator|epp"
     r"|frontend|webui|open-webui|proxy|agent|downloader|initializer|loader|scheduler|syncer|requester|launcher|kubeai)$"
 )
-_IMAGES = [(re.compile(runtime.image), runtime) for runtime in RUNTIMES if runtime.image != r"(?!)"]
-_CLIENT_TAG = re.compile(r"-sdk$")
+_IMAGES = [(lazy(runtime.image), runtime) for runtime in RUNTIMES if runtime.image != r"(?!)"]
+_CLIENT_TAG = lazy(r"-sdk$")
 
 
 def by_image(repository: str, tag: str = "") -> Runtime | None:

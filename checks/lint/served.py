@@ -9,6 +9,7 @@ from posixpath import normpath
 
 from . import runtimes
 from .index import Index
+from .lazy import lazy
 from .nearby import Nearby
 from .sources.argv import is_placeholder
 from .sources.pods import Container
@@ -16,20 +17,20 @@ from .sources.scripts import ShellText
 from .sources.yamlnodes import dig, text, walk
 
 # Folders that a server reads from by convention, wherever they are: a model repository or store, KServe's mount.
-CONVENTIONAL = re.compile(
+CONVENTIONAL = lazy(
     r"\bmodel[_-]?(repository|repo|store)s?\b|/mnt/models\b|\bserving[_-]?(dir|path|root|model)s?\b"
     r"|\b(live|served|current|prod(uction)?)[_-]?models?\b|/(live|serving|production)/",
     re.IGNORECASE,
 )
-_VERSION = re.compile(
+_VERSION = lazy(
     r"^(v?\d+(\.\d+)*|v\d[\w.-]*|\d{4}-?\d\d-?\d\d[\w-]*|(sha256[-:_])?[0-9a-f]{7,64}|snapshots|revisions?|versions?)$|"
     r"@[0-9a-f]{7,}$|[-_@]v\d+(\.\d+)*$",
     re.IGNORECASE,
 )
-_VERSION_HOLE = re.compile(
+_VERSION_HOLE = lazy(
     r"version|revision|digest|commit|sha\d*\b|hash|timestamp|\btag|release|date|build|run_?id|uuid", re.IGNORECASE
 )
-STAGING = re.compile(
+STAGING = lazy(
     r"(^|[/._-])(te?mp|staging|stage|partial|incoming|download(s|ing)?|new|next|build|cache)([/._-]|$)|mkd?temp|tempfile|TMPDIR",
     re.IGNORECASE,
 )
@@ -122,7 +123,7 @@ def _uris(container: Container) -> Iterator[str]:
             yield f"{scheme}://{bucket}"
 
 
-_BUCKET_URI = re.compile(r"^(gs|s3|hdfs|abfss?|wasbs?|az|oss|r2)://[^/]")
+_BUCKET_URI = lazy(r"^(gs|s3|hdfs|abfss?|wasbs?|az|oss|r2)://[^/]")
 
 
 @lru_cache(maxsize=1)
@@ -140,7 +141,7 @@ def polled_paths(index: Index) -> frozenset[str]:
     return frozenset(path for path in found if path)
 
 
-_SERVER = re.compile(r"tritonserver|torchserve|tensorflow_model_server|vllm|text-generation-launcher|mlserver|sglang")
+_SERVER = lazy(r"tritonserver|torchserve|tensorflow_model_server|vllm|text-generation-launcher|mlserver|sglang")
 
 
 def _started(script: ShellText) -> list[str]:

@@ -14,14 +14,15 @@ from datetime import date
 
 from ...report.finding import Finding, Location
 from .collect import Inputs, excluded
+from .lazy import lazy
 from .registry import entries, is_known
 from .sources.kubernetes import Resource
 from .sources.text import TextFile, Unreadable
 from .sources.yamlnodes import Map, dig, pointer, text
 
 PREFIX = "interlock.dev/ignore."
-_COMMENT = re.compile(r"(?:#|//)\s*interlock:\s*ignore(?:\[(?P<rules>[^\]\n]*)\])?(?P<rest>[^\n]*)", re.IGNORECASE)
-_UNTIL = re.compile(r"\buntil=(\S+)")
+_COMMENT = lazy(r"(?:#|//)\s*interlock:\s*ignore(?:\[(?P<rules>[^\]\n]*)\])?(?P<rest>[^\n]*)", re.IGNORECASE)
+_UNTIL = lazy(r"\buntil=(\S+)")
 
 
 @dataclass

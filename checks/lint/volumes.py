@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from .index import Index
+from .lazy import lazy
 from .served import has_version, inside, model_paths
 from .sources.pods import Container, Pod
 from .sources.yamlnodes import EMPTY, Map, Seq, dig, text
 
-_BUCKET = re.compile(
+_BUCKET = lazy(
     r"gcsfuse|s3fs|s3\.csi|mountpoint|blob\.csi|goofys|juicefs|rclone|ossplugin|\bfuse\b|csi-s3", re.IGNORECASE
 )
-_NETWORK = re.compile(
+_NETWORK = lazy(
     r"nfs|efs|filestore|lustre|fsx|cifs|smb|azure-?file|file\.csi|cephfs|glusterfs|gpfs|weka|rwx|longhorn-rwx",
     re.IGNORECASE,
 )
@@ -31,7 +32,7 @@ _DEFAULT_CACHES = {
     "ollama": ("/root/.ollama",),
     "kserve": ("/mnt/models",),
 }
-_MODELISH = re.compile(
+_MODELISH = lazy(
     r"(^|/)(models?|model[-_]?(store|repository|repo|cache|dir|data)s?|weights|checkpoints?|hugging-?face|hf[-_]?(home|cache|hub))(/|$)",
     re.IGNORECASE,
 )

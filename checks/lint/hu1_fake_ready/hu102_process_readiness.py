@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ....report.finding import Finding, Fix, Severity
 from ....report.rule import Rule
 from ..fixes import replace_value
+from ..lazy import lazy
 from ..rulebase import Context
 from ..sources.pods import Container, Pod
 from ..sources.yamlnodes import Map
@@ -40,8 +41,8 @@ RULE = Rule(
     fix="safe",
 )
 
-_CANNOT_FAIL = re.compile(r"^((\S*/)?(sh|bash) -\w*c )?(\S*/)?(true|:|exit 0|sleep \S+|echo\b[^|&;]*)$")
-_LIVENESS_NAMES = re.compile(r"^/(v[12]/health/live|livez?|ping)/?$")
+_CANNOT_FAIL = lazy(r"^((\S*/)?(sh|bash) -\w*c )?(\S*/)?(true|:|exit 0|sleep \S+|echo\b[^|&;]*)$")
+_LIVENESS_NAMES = lazy(r"^/(v[12]/health/live|livez?|ping)/?$")
 
 
 def check(pod: Pod, ctx: Context) -> Iterator[Finding]:

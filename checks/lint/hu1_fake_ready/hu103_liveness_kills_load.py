@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ....report.finding import Finding, Fix, Severity
 from ....report.rule import Rule
 from ..fixes import add_entry, block
+from ..lazy import lazy
 from ..rulebase import Context
 from ..sources.pods import Container, Pod
 from ..sources.yamlnodes import Map
@@ -53,7 +53,7 @@ livenessProbe:
 
 ENOUGH = 300
 _HOPELESS = 120
-_TURNS_FALSE = re.compile(r"^/(v[12]/health/ready|v2/models/[^/]+(/versions/[^/]+)?/ready|readyz)/?$")
+_TURNS_FALSE = lazy(r"^/(v[12]/health/ready|v2/models/[^/]+(/versions/[^/]+)?/ready|readyz)/?$")
 
 
 def check(pod: Pod, ctx: Context) -> Iterator[Finding]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ....report.finding import Finding, Fix, Severity
 from ....report.rule import Rule
 from ..fixes import add_entry, replace_value
+from ..lazy import lazy
 from ..rulebase import Context
 from ..sources.pods import Container, Pod
 from ..sources.yamlnodes import Seq, dig, text
@@ -48,7 +48,7 @@ spec:
     fix="safe",
 )
 
-_SLEEP = re.compile(r"\bsleep\s+(\d+)")
+_SLEEP = lazy(r"\bsleep\s+(\d+)")
 _ROLLED = frozenset({"Deployment", "StatefulSet", "Rollout", "LeaderWorkerSet", "DaemonSet"})
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from itertools import chain
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
+from ..lazy import lazy
 from ..rulebase import Context
 from ..sources.loading import Loading
 from ..sources.python import PythonFile
@@ -56,9 +56,9 @@ def health():
     reads=("python",),
 )
 
-_PATH = re.compile(r"/(ready|readyz|readiness|health|healthz|health[_-]?check|health/ready|ping|status)/?$")
+_PATH = lazy(r"/(ready|readyz|readiness|health|healthz|health[_-]?check|health/ready|ping|status)/?$")
 _METHODS = frozenset({"get", "route", "api_route", "head", "add_url_rule"})
-_BUILDERS = re.compile(
+_BUILDERS = lazy(
     r"(^|\.)(Response|JSONResponse|PlainTextResponse|ORJSONResponse|HTMLResponse|json_response|jsonify|make_response|dict|str"
     r"|\w*Health\w*|\w*Status\w*|time|now|utcnow|isoformat)$"
 )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from ..lazy import lazy
 from ..sources.argv import is_placeholder
 from ..sources.pods import Container
 from ..sources.yamlnodes import Map, Seq, dig, text
 
-_HUB_ID = re.compile(r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$")
-_REMOTE = re.compile(r"^(hf|s3|gs|gcs|https?|az|abfss?|oci|ngc|modelscope)://")
+_HUB_ID = lazy(r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$")
+_REMOTE = lazy(r"^(hf|s3|gs|gcs|https?|az|abfss?|oci|ngc|modelscope)://")
 
 
 def path_of(probe: Map | None) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ....report.finding import Finding, Location, Severity
 from ....report.rule import Rule
+from ..lazy import lazy
 from ..rulebase import Context
 from ..sources.argv import is_placeholder
 from ..sources.kubernetes import Resource
@@ -47,10 +48,10 @@ spec:
     reads=("kubernetes",),
 )
 
-_LABEL = re.compile(r"(^|[./])model[-_.]?version$", re.IGNORECASE)
-_VERSION = re.compile(r"^[vV]?\d+(\.\d+){0,3}$")
+_LABEL = lazy(r"(^|[./])model[-_.]?version$", re.IGNORECASE)
+_VERSION = lazy(r"^[vV]?\d+(\.\d+){0,3}$")
 _URI_KEYS = frozenset({"storageUri", "modelUri", "uri"})
-_SCHEME = re.compile(r"^[a-z0-9+]+://")
+_SCHEME = lazy(r"^[a-z0-9+]+://")
 
 
 def check(resource: Resource, ctx: Context) -> Iterator[Finding]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
+from ..lazy import lazy
 from ..rulebase import Context
 from ..sources.kubernetes import Resource
 from ..sources.yamlnodes import dig, text
@@ -34,7 +34,7 @@ RULE = Rule(
     pedantic=True,
 )
 
-_MODEL = re.compile(r"\b(model_id|model_source|model_name|MODEL_ID|MODEL_NAME|MODEL)\b[\"']?\s*:")
+_MODEL = lazy(r"\b(model_id|model_source|model_name|MODEL_ID|MODEL_NAME|MODEL)\b[\"']?\s*:")
 
 
 def check(resource: Resource, ctx: Context) -> Iterator[Finding]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
+from ..lazy import lazy
 from ..sources.pods import Pod
 from ..sources.yamlnodes import EMPTY, Map
 
-_PERCENT = re.compile(r"^\s*(\d+)\s*%\s*$")
+_PERCENT = lazy(r"^\s*(\d+)\s*%\s*$")
 
 
 @dataclass(frozen=True, slots=True)

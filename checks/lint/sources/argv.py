@@ -6,19 +6,20 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..lazy import lazy
 from .yamlnodes import Map, Seq
 
 _SHELLS = frozenset({"sh", "bash", "ash", "dash", "zsh"})
 MAX_SCRIPT = 200_000
 
 # A shell word: quoted parts and plain characters run together; or a separator; or a comment.
-_TOKEN = re.compile(
+_TOKEN = lazy(
     r"""(?P<blank>(?:\\\r?\n|[ \t])+)|(?P<end>\r?\n|;;?|&&|\|\|?|&(?!>)|\(|\))|(?P<comment>\#[^\n]*)"""
     r"""|(?P<word>(?:'[^']*'|"(?:\\.|[^"\\])*"|\$\((?:[^()]|\([^()]*\))*\)|\\.|[^\s;&|()'"\\]|['"\\])+)""",
     re.DOTALL,
 )
-_QUOTES = re.compile(r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"|\\(.)", re.DOTALL)
-_ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=")
+_QUOTES = lazy(r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"|\\(.)", re.DOTALL)
+_ASSIGNMENT = lazy(r"^[A-Za-z_]\w*=")
 _PREFIXES = frozenset(
     {"exec", "nohup", "time", "sudo", "env", "tini", "dumb-init", "numactl", "--", "then", "do", "else", "if", "!", "{"}
 )
@@ -123,7 +124,7 @@ def same_flag(one: str, other: str) -> bool:
     return one.lstrip("-").replace("_", "-") == other.lstrip("-").replace("_", "-")
 
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = lazy(
     r"\$\{?\w|\$\(|<[\w\s.-]+>|\{\{|\{[A-Za-z_]\w*\}|^(YOUR|MY)[_-]|^\[[\w -]+\]$|%[A-Z_]+%|@@?\w+@"
     r"|(^|[/:_-])[A-Z][A-Z0-9]*(_[A-Z0-9]+)+($|[/:_.-])|\bPROJECT_ID\b|\bREGION\b|\bCHANGE-?ME\b|replace-?me",
 )

@@ -10,18 +10,19 @@ from __future__ import annotations
 import re
 from zlib import crc32
 
+from ..lazy import lazy
 from .text import TextFile
 from .yamlnodes import Map
 
-_ACTION = re.compile(r"\{\{-?\s*(.*?)\s*-?\}\}", re.DOTALL)
+_ACTION = lazy(r"\{\{-?\s*(.*?)\s*-?\}\}", re.DOTALL)
 _BLOCKS = frozenset({"if", "with", "range", "define", "block"})
-_INDENT = re.compile(r"\bn?indent\s+(\d+)")
-_PRINTF = re.compile(r'^printf\s+"((?:[^"\\]|\\.)*)"\s')
-_VERB = re.compile(r"%[-+# 0-9.]*[a-zA-Z]")
-_MARK = re.compile(r"\$\(t[0-9a-f]+\)")
-_SILENT = re.compile(r"^(\$\w*\s*:?=|/\*|(fail|required|set|unset)\b|_\s*=)")
+_INDENT = lazy(r"\bn?indent\s+(\d+)")
+_PRINTF = lazy(r'^printf\s+"((?:[^"\\]|\\.)*)"\s')
+_VERB = lazy(r"%[-+# 0-9.]*[a-zA-Z]")
+_MARK = lazy(r"\$\(t[0-9a-f]+\)")
+_SILENT = lazy(r"^(\$\w*\s*:?=|/\*|(fail|required|set|unset)\b|_\s*=)")
 # Alert texts hold braces too, but none of these.
-_HELM = re.compile(
+_HELM = lazy(
     r"^[^#\n]*\{\{-?\s*(.*[\s($])?(\$?\.(Values|Release|Chart|Capabilities)\b|\$\w+\s*:=|"
     r"(include|template|define|toYaml|tpl)\s)",
     re.MULTILINE,

@@ -7,18 +7,19 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from ..lazy import lazy
 from .python import PythonFile
 
-_LOADERS = re.compile(
+_LOADERS = lazy(
     r"(^|\.)(from_pretrained|load_model|load_checkpoint|load_state_dict|from_engine_args|from_single_file|load_from_checkpoint|"
     r"InferenceSession|SentenceTransformer|CrossEncoder|WhisperModel|AsyncLLMEngine|AsyncLLM|YOLO|Llama|TextGenerationPipeline)$"
     r"|^(torch\.load|torch\.jit\.load|joblib\.load|pickle\.load|cloudpickle\.load|transformers\.pipeline|vllm\.LLM|spacy\.load|"
     r"whisper\.load_model|tensorflow\.saved_model\.load|tf\.saved_model\.load|mlflow\.\w+\.load_model|safetensors\.torch\.load_file)$"
 )
-_BACKGROUND = re.compile(
+_BACKGROUND = lazy(
     r"(^|\.)(Thread|Timer|Process|create_task|ensure_future|add_task|submit|run_in_executor|start_soon|to_thread_later)$"
 )
-_HOOKS = re.compile(r"(startup|lifespan|on_start|before_serving|before_first_request)", re.IGNORECASE)
+_HOOKS = lazy(r"(startup|lifespan|on_start|before_serving|before_first_request)", re.IGNORECASE)
 _ROUTE = frozenset({"get", "post", "put", "patch", "route", "api_route", "websocket", "head"})
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

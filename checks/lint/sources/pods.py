@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .. import runtimes
+from ..lazy import lazy
 from .argv import Flag, Word, command_lines, flags, is_placeholder, same_flag
 from .gotemplate import is_open
 from .yamlnodes import EMPTY, Map, Seq, dig, text
@@ -15,9 +16,7 @@ from .yamlnodes import EMPTY, Map, Seq, dig, text
 if TYPE_CHECKING:
     from .kubernetes import Resource
 
-ACCELERATORS = re.compile(
-    r"^((nvidia|amd|intel|habana)\.(com|ai)/|google\.com/tpu|aws\.amazon\.com/neuron|rebellions\.ai/)"
-)
+ACCELERATORS = lazy(r"^((nvidia|amd|intel|habana)\.(com|ai)/|google\.com/tpu|aws\.amazon\.com/neuron|rebellions\.ai/)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +177,12 @@ class Container:
 
 
 # Programs that serve nothing, though the image could: a container that overrides the entrypoint with only these.
-_IDLE = re.compile(
+_IDLE = lazy(
     r"^(sleep|tail|cat|echo|ls|cp|mv|mkdir|chmod|true|sh|bash|ray|curl|wget|git|pip3?|huggingface-cli|hf|gsutil|gcloud|"
     r"aws|set|cd|export|source|trap|wait|while|for|done|fi|printf|date|nvidia-smi|test|\[|\.|torchrun|genai-perf|"
     r"perf_analyzer|apt|apt-get|vllm-router|trtllm-build|mpirun|jupyter|nginx)$"
 )
-_BATCH_SCRIPT = re.compile(r"(train|bench|convert|download|client|test|eval|tune|router|proxy)[^/]*\.py$")
+_BATCH_SCRIPT = lazy(r"(train|bench|convert|download|client|test|eval|tune|router|proxy)[^/]*\.py$")
 
 
 def _idle(line: list[Word]) -> bool:

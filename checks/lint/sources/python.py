@@ -7,18 +7,18 @@ Anything else is unknown, and unknown is never a finding.
 from __future__ import annotations
 
 import ast
-import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ....report.finding import Location
+from ..lazy import lazy
 from .text import TextFile, Unreadable
 
 MAX_PYTHON = 2 * 2**20
 
-_MENTIONS = re.compile(
+_MENTIONS = lazy(
     r"\b(torch|tensorflow|keras|onnxruntime|onnx|transformers|diffusers|sentence_transformers|vllm|sglang|huggingface_hub|"
     r"peft|safetensors|joblib|pickle|cloudpickle|dill|sklearn|xgboost|lightgbm|catboost|mlflow|triton_python_backend_utils|"
     r"tritonclient|kserve|mlserver|bentoml|ray|litserve|seldon_core|ts|tensorrt|prometheus_client|spacy|jax|flax|openvino|"

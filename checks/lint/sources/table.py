@@ -12,8 +12,9 @@ Subjects have a `path`. Any of these may raise `Unreadable`, which becomes a not
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
+
+from ..lazy import lazy
 
 YAML = frozenset({".yaml", ".yml", ".json"})
 
@@ -27,14 +28,14 @@ BY_SUFFIX = {
 }
 BY_NAME = [
     # (pattern searched in the path, what the subjects are, module)
-    (re.compile(r"(^|/)(Dockerfile|Containerfile)(\.[\w.-]+|-[\w.-]+)?$"), "shell", "scripts"),
+    (lazy(r"(^|/)(Dockerfile|Containerfile)(\.[\w.-]+|-[\w.-]+)?$"), "shell", "scripts"),
 ]
 
 # what the subjects are -> modules that find more of them in YAML documents
 IN_YAML: dict[str, tuple[str, ...]] = {"shell": ("scripts",), "rules": ("rules_file",)}
 
 # module -> what a file must mention for the module to find anything in it
-MENTIONS = {"rules_file": re.compile(r"expr|[qQ]uery")}
+MENTIONS = {"rules_file": lazy(r"expr|[qQ]uery")}
 
 # file that marks a folder -> module that renders it
 FOLDERS: dict[str, str] = {"Chart.yaml": "helm"}

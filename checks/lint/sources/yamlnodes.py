@@ -14,12 +14,13 @@ from typing import Any
 
 import yaml
 
+from ..lazy import lazy
 from .text import TextFile, Unreadable
 
 MAX_DEPTH = 200
 MAX_EXPANDED = 1_000_000
 _RETRIES = 20
-_DEFINITION = re.compile(r"^kind: CustomResourceDefinition\s*$", re.MULTILINE)
+_DEFINITION = lazy(r"^kind: CustomResourceDefinition\s*$", re.MULTILINE)
 _WIDTH = 8  # numbers kept per entry: key line, key column, key end column, line, column, end line, end column, style
 _STYLES = {None: 0, "": 0, "'": 1, '"': 2, "|": 3, ">": 4}
 _TAG = "tag:yaml.org,2002:"
