@@ -227,6 +227,7 @@ class _Reader:
                 continue
             match number:
                 case 1:
+                    w.left -= 8  # an operator costs us more than a field
                     graph.nodes.append(self.node(value, stop))
                 case 2:
                     graph.name = text(w, value, stop)

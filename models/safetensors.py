@@ -19,6 +19,7 @@ from .strict_json import loads
 from .tree import TreeFile
 
 MAX_HEADER = 100_000_000  # the reference implementation's limit, in bytes
+MAX_TENSORS = 400_000  # some twenty times what the largest mixture of experts has
 BITS = {
     **dict.fromkeys(("F4",), 4),
     **dict.fromkeys(("F6_E2M3", "F6_E3M2"), 6),
@@ -75,6 +76,8 @@ def parse_header(source: Source, file: str) -> Header:
     )
     if text[:1] != b"{":
         raise UnreadableModel(source.name, "has a header that is not a JSON object", offset=8, hint="not safetensors?")
+    if text.count(b"data_offsets") > MAX_TENSORS:
+        raise UnreadableModel(source.name, f"names more than {MAX_TENSORS:,} tensors", offset=8)
     document = _document(text, source.name)
     metadata = document.pop("__metadata__", {})
     if not _strings(metadata):

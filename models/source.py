@@ -83,7 +83,7 @@ class Window:
 
     __slots__ = ("_data", "_size", "_start", "left", "source")
 
-    def __init__(self, source: Source, left: int = 10_000_000) -> None:
+    def __init__(self, source: Source, left: int = 4_000_000) -> None:
         self.source = source
         self.left = left
         self._size = WINDOW
