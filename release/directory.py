@@ -45,7 +45,7 @@ class Directory:
         if create:
             with explained("create the directory", root):
                 for folder in (self._versions, self._state / "manifests"):
-                    folder.mkdir(parents=True, exist_ok=True)
+                    durable.make_folders(folder)
         if not self._versions.is_dir():
             absent = not os.path.lexists(root)
             reason = "no such directory" if absent else "not a directory of versions: it has no versions folder"

@@ -10,7 +10,6 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -62,6 +61,17 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def make_folders(folder: Path) -> None:
+    """Make a folder and those above it that are missing, each durable before the next."""
+    missing: list[Path] = []
+    while not folder.is_dir():
+        missing.append(folder)
+        folder = folder.parent
+    for path in reversed(missing):
+        path.mkdir(exist_ok=True)
+        sync_folder(path.parent)
 
 
 def sync_tree(folder: Path) -> None:
@@ -181,6 +191,8 @@ def each(work: Callable[[Item], Result], items: Sequence[Item], size: int) -> li
     workers = min(_WORKERS, os.cpu_count() or 1, len(items))
     if workers < 2 or size < _WORTH_THREADS:
         return [work(item) for item in items]
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(work, item) for item in items]
         try:

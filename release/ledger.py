@@ -145,7 +145,7 @@ class Ledger:
         data = canonical(event.to_json()) + b"\n"
         path = self._path(seq)
         with explained("write the ledger", path):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            durable.make_folders(self.folder)
             draft = durable.new_draft(self.folder)
             try:
                 with draft.open("wb") as stream:

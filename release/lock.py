@@ -7,7 +7,6 @@ import fcntl
 import getpass
 import json
 import os
-import socket
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -26,7 +25,7 @@ def actor() -> str:
         user = getpass.getuser()
     except (KeyError, OSError):  # a container without a passwd entry
         user = str(os.getuid())
-    return f"{user}@{socket.gethostname()}"
+    return f"{user}@{os.uname().nodename}"
 
 
 def now() -> str:

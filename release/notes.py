@@ -59,7 +59,7 @@ class Notes:
             exclusive(self._state / "lock", self._name, doing="attaching", wait=_WAIT),
             explained("write", folder),
         ):
-            folder.mkdir(parents=True, exist_ok=True)
+            durable.make_folders(folder)
             names = sorted(path.name for path in folder.iterdir())
             if not any(name.endswith(f"-{hexadecimal(digest)}.json") for name in names):
                 durable.write(folder / f"{len(names):08d}-{hexadecimal(digest)}.json", data, drafts=self._state)

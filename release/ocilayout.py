@@ -58,7 +58,7 @@ class OciLayout:
         self._blobs = Blobs(root / "blobs" / "sha256", root / STATE, self.name)
         if create and self._may_create():
             with explained("create the layout", root):
-                self._blobs.folder.mkdir(parents=True, exist_ok=True)
+                durable.make_folders(self._blobs.folder)
                 (root / STATE).mkdir(exist_ok=True)
                 if not (root / "index.json").exists():
                     self._write_index([])

@@ -113,7 +113,7 @@ def pull_model(text: str, destination: str, config: Config, *, verify: bool) -> 
     store = open_store(reference)
     manifest = load(store, digest_in(store, reference))
     with explained("write", target):
-        target.parent.mkdir(parents=True, exist_ok=True)
+        durable.make_folders(target.parent)
         durable.sweep(target.parent)
         durable.ensure_space(target.parent, manifest.size)
         with durable.draft_folder(target.parent) as draft, watched("pulling", manifest.size) as progress:

@@ -4,12 +4,15 @@ and running the command again finishes the job."""
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +26,44 @@ from interlock.report.errors import BadInput
 CRASH = Path(__file__).with_name("crash.py")
 
 
-def crash(number: int, folder: Path, verb: str, *args: Any, **options: Any) -> subprocess.CompletedProcess[str]:
-    arguments = json.dumps({"args": args, **options})
-    command = [sys.executable, str(CRASH), str(number), str(folder), verb, arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+@pytest.fixture(scope="module")
+def crash() -> Generator[Callable[..., tuple[int, int]]]:
+    """`crash(n, folder, verb, ...)` kills the verb before its n-th change below the folder: (status, changes)."""
+    process = subprocess.Popen([sys.executable, str(CRASH)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdin and process.stdout
+    write, read = process.stdin, process.stdout
+
+    def run(number: int, folder: Path, verb: str, *args: Any, **options: Any) -> tuple[int, int]:
+        write.write(json.dumps([number, str(folder), verb, {"args": args, **options}]) + "\n")
+        write.flush()
+        status, count = json.loads(read.readline())
+        return status, count
+
+    yield run
+    write.close()
+    process.wait(timeout=30)
+    read.close()
 
 
-def changes(project: Any, copy: Path, verb: str, *args: Any, **options: Any) -> int:
-    """How many changes a whole run makes, measured on a copy of the project."""
-    done = crash(0, copy, verb, *args, **options)
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout)
+@pytest.fixture
+def base(tmp_path: Path) -> Generator[Path]:
+    """A folder in memory where there is one: these tests kill processes, not power, and fsync is what takes long."""
+    memory = Path("/dev/shm")
+    if not (memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 1 << 26):
+        yield tmp_path / "crash"
+        return
+    with tempfile.TemporaryDirectory(prefix="interlock-", dir=memory) as name:
+        yield Path(name)
+
+
+KILLED = (-signal.SIGKILL, 0)
+
+
+def changes(crash: Any, folder: Path, verb: str, *args: Any, **options: Any) -> int:
+    """How many changes a whole run makes; it must pass."""
+    status, count = crash(0, folder, verb, *args, **options)
+    assert status == 0 and count > 5
+    return count
 
 
 def whole(project: Any) -> tuple[str, str]:
@@ -53,16 +83,14 @@ def clone(project: Any, target: Path) -> Any:
 
 
 @pytest.mark.slow
-def test_promote_survives_sigkill_at_every_change(live: Any, tmp_path_factory: Any, helpers: Any) -> None:
-    base = tmp_path_factory.mktemp("crash")
+def test_promote_survives_sigkill_at_every_change(crash: Any, live: Any, base: Path, helpers: Any) -> None:
     probe = clone(live, base / "probe")
-    total = changes(live, probe.root, "promote", "2.0", "prod", config=probe.config)
+    total = changes(crash, probe.root, "promote", "2.0", "prod", config=probe.config)
     assert total > 30
     seen: set[tuple[str, str]] = set()
     for number in range(1, total + 1):
         project = clone(live, base / str(number))
-        done = crash(number, project.root, "promote", "2.0", "prod", config=project.config)
-        assert done.returncode == -signal.SIGKILL, (number, done)
+        assert crash(number, project.root, "promote", "2.0", "prod", config=project.config) == KILLED
         tag, served = whole(project)
         seen.add((tag, served))
         assert {tag, served} <= {live.one, live.two}
@@ -85,14 +113,13 @@ def test_promote_survives_sigkill_at_every_change(live: Any, tmp_path_factory: A
 
 
 @pytest.mark.slow
-def test_rollback_survives_sigkill_at_every_change(live: Any, tmp_path_factory: Any, helpers: Any) -> None:
+def test_rollback_survives_sigkill_at_every_change(crash: Any, live: Any, base: Path, helpers: Any) -> None:
     helpers.passed(promote("2.0", "prod", config=live.config))
-    base = tmp_path_factory.mktemp("crash")
     probe = clone(live, base / "probe")
-    total = changes(live, probe.root, "rollback", "prod", config=probe.config)
+    total = changes(crash, probe.root, "rollback", "prod", config=probe.config)
     for number in range(1, total + 1):
         project = clone(live, base / str(number))
-        assert crash(number, project.root, "rollback", "prod", config=project.config).returncode == -signal.SIGKILL
+        assert crash(number, project.root, "rollback", "prod", config=project.config) == KILLED
         tag, served = whole(project)
         assert {tag, served} <= {live.one, live.two}
         stage = status("prod", config=project.config).facts["stages"]["prod"]
@@ -105,18 +132,19 @@ def test_rollback_survives_sigkill_at_every_change(live: Any, tmp_path_factory: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["oci-layout", "directory"])
-def test_publish_survives_sigkill_at_every_change(project: Any, tmp_path_factory: Any, helpers: Any, kind: str) -> None:
-    base = tmp_path_factory.mktemp("crash")
+def test_publish_survives_sigkill_at_every_change(
+    crash: Any, project: Any, base: Path, helpers: Any, kind: str
+) -> None:
     shutil.rmtree(project.root / "model" / "sub")
     (project.root / "model" / "empty.txt").unlink()
     first = clone(project, base / "first")
     place = f"{kind}:{first.root / 'place'}:1.0"
-    total = changes(project, first.root, "publish", str(first.root / "model"), place)
+    total = changes(crash, first.root, "publish", str(first.root / "model"), place)
     digest = publish(str(first.root / "model"), place).facts["digest"]
     for number in range(1, total + 1):
         copy = clone(project, base / str(number))
         place = f"{kind}:{copy.root / 'place'}:1.0"
-        assert crash(number, copy.root, "publish", str(copy.root / "model"), place).returncode == -signal.SIGKILL
+        assert crash(number, copy.root, "publish", str(copy.root / "model"), place) == KILLED
         # Whatever can be read by its name now is whole.
         try:
             pull(place, str(copy.root / "early"))
@@ -131,13 +159,11 @@ def test_publish_survives_sigkill_at_every_change(project: Any, tmp_path_factory
 
 
 @pytest.mark.slow
-def test_pull_survives_sigkill_at_every_change(published: Any, tmp_path_factory: Any, helpers: Any) -> None:
-    base = tmp_path_factory.mktemp("crash")
-    total = changes(published, base, "pull", f"{published.place}:1.0", str(base / "probe"))
+def test_pull_survives_sigkill_at_every_change(crash: Any, published: Any, base: Path, helpers: Any) -> None:
+    total = changes(crash, base, "pull", f"{published.place}:1.0", str(base / "probe"))
     for number in range(1, total + 1):
         target = base / f"out-{number}"
-        done = crash(number, base, "pull", f"{published.place}:1.0", str(target))
-        assert done.returncode == -signal.SIGKILL
+        assert crash(number, base, "pull", f"{published.place}:1.0", str(target)) == KILLED
         assert not target.exists()
         helpers.passed(pull(f"{published.place}:1.0", str(target)))
         assert helpers.tree(target) == helpers.tree(published.root / "model")
