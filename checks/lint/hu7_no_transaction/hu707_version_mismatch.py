@@ -44,7 +44,6 @@ spec:
         "locations with no version segment, or with several",
         "a plain version label, unless both it and the location look like v2",
     ),
-    references=("https://github.com/kserve/kserve/issues/5983",),
     reads=("kubernetes",),
 )
 
