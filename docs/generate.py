@@ -13,10 +13,12 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from itertools import chain
 from pathlib import Path
 from typing import get_type_hints
 
 import yaml
+from interlock.bench.rules import RULES as BENCH_RULES
 from interlock.checks.lint.registry import all_rules as lint_rules
 from interlock.checks.lint.rulebase import FAMILIES
 from interlock.checks.validate.registry import all_rules as validate_rules
@@ -24,9 +26,11 @@ from interlock.cli import topics
 from interlock.cli.command import run
 from interlock.cli.table import COMMANDS, Command
 from interlock.config.schema import schema
+from interlock.release.rules import RULES as STATUS_RULES
 from interlock.report import exits
 from interlock.report.rule import Rule
 from interlock.report.rulepage import fenced, page
+from interlock.signing.reasons import rules as verify_rules
 from interlock.templates.values import Values
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -53,12 +57,17 @@ _VALIDATE = {
 def files() -> dict[Path, str]:
     """Every generated file with its text."""
     lint, validate = lint_rules(), validate_rules()
+    others = {
+        "verify": list(verify_rules()),
+        "status": list(STATUS_RULES),
+        "bench, drill and doctor": list(BENCH_RULES),
+    }
     result = {
         ROOT / "docs" / "interlock.schema.json": json.dumps(schema(), indent=2) + "\n",
-        ROOT / "docs" / "rules" / "README.md": index(lint, validate),
+        ROOT / "docs" / "rules" / "README.md": index(lint, validate, others),
         ROOT / "docs" / "commands.md": commands(),
     }
-    result |= {ROOT / rule.url: page(rule) for rule in (*lint, *validate)}
+    result |= {ROOT / rule.url: page(rule) for rule in (*lint, *validate, *chain(*others.values()))}
     guide = {
         ROOT / "README.md": {"rules": families(lint)},
         ROOT / "docs" / "ci.md": {"exit codes": exit_codes(), "action inputs": action_inputs()},
@@ -143,7 +152,7 @@ def _code(text: str) -> str:
     return f"`{text}`" if text else ""
 
 
-def index(lint: list[Rule], validate: list[Rule]) -> str:
+def index(lint: list[Rule], validate: list[Rule], others: dict[str, list[Rule]]) -> str:
     """The page that lists all rules by family."""
     parts = ["# Rules", "Generated from the rules themselves; `interlock explain ID` shows the same in a terminal."]
     for command, rules, titles in (("lint", lint, FAMILIES), ("validate", validate, _VALIDATE)):
@@ -152,6 +161,8 @@ def index(lint: list[Rule], validate: list[Rule]) -> str:
             title = titles.get(family, "")
             parts.append(f"### {family}{f': {title}' if title else ''}")
             parts.append(table([rule for rule in rules if rule.family == family]))
+    for command, rules in others.items():
+        parts += [f"## interlock {command}", table(rules)]
     return "\n\n".join(parts) + "\n"
 
 
