@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
+from ..lazy import lazy
 from ..rulebase import Context
 from ..sources.python import PythonFile
 from .reach import Function, while_serving
@@ -52,19 +53,19 @@ def reload():
     reads=("python",),
 )
 
-_HOLDS_MODEL = re.compile(
+_HOLDS_MODEL = lazy(
     r"(^|_)(models?|sess(ion)?s?|engine|pipe(line)?|predictor|classifier|regressor|tokeni[sz]er|encoder|decoder|detector|llm"
     r"|vectori[sz]er|scaler|embedder|processor|interpreter|bundle|weights|lora|adapter)s?($|_|\d)",
     re.IGNORECASE,
 )
-_NOT_MODEL = re.compile(
+_NOT_MODEL = lazy(
     r"(name|path|dir|url|id|type|file|config|lock|cache|count|time|version|loaded|ready|status|info)s?$", re.IGNORECASE
 )
-_LOADERS = re.compile(
+_LOADERS = lazy(
     r"(^|\.)(from_pretrained|InferenceSession|load_model|load_checkpoint|load_from_checkpoint|pipeline|SentenceTransformer"
     r"|AsyncLLMEngine|LLM|Llama|WhisperModel|YOLO|Interpreter)$|^(torch|joblib|pickle|keras|mlflow|tensorflow)\.(.*\.)?load\w*$"
 )
-_LOCK = re.compile(r"lock|mutex|semaphore|condition|guard", re.IGNORECASE)
+_LOCK = lazy(r"lock|mutex|semaphore|condition|guard", re.IGNORECASE)
 
 
 def check(source: PythonFile, ctx: Context) -> Iterator[Finding]:

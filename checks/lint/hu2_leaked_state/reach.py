@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 
+from ..lazy import lazy
 from ..sources.python import PythonFile
 
 _ROUTES = frozenset({
@@ -13,10 +14,10 @@ _ROUTES = frozenset({
     "task", "scheduled_job", "repeat_every", "every",
 })  # fmt: skip
 _RUNS = frozenset({"target", "func", "callback", "on_change", "handler", "args"})
-_RELOAD = re.compile(
+_RELOAD = lazy(
     r"(^|_)(re_?load|refresh|swap|hot_?(swap|load|reload)|switch|on_(modified|created|moved|any_event))", re.IGNORECASE
 )
-INIT = re.compile(
+INIT = lazy(
     r"^(__init__|__new__|__enter__|__aenter__|init\w*|initiali[sz]e\w*|setup\w*|lifespan\w*|on_?start(up)?|start(up)?(_\w+)?"
     r"|startup_event|main|create_app|warm_?up|load_context|configure|worker_init|post_fork)$",
     re.IGNORECASE,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from posixpath import basename
 
+from ..lazy import lazy
 from ..sources.shell import Command, Word
 
 
@@ -214,5 +215,5 @@ _TOOLS: dict[str, _Reader] = {
 }
 SINGLE = frozenset({"wget", "curl"})
 """Tools that write one file."""
-MENTIONED = re.compile(r"\b(" + "|".join(re.escape(name) for name in _TOOLS) + r")\b")
+MENTIONED = lazy(r"\b(" + "|".join(re.escape(name) for name in _TOOLS) + r")\b")
 """A cheap test for texts that may hold such a command."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ....report.finding import Finding, Location, Severity
 from ....report.rule import Rule
+from ..lazy import lazy
 from ..rulebase import Context
 from ..served import inside
 from ..sources.argv import Flag
@@ -50,7 +51,7 @@ containers:
     reads=("pod",),
 )
 
-_REMOTE = re.compile(r"^(gs|s3|hdfs|abfss?|wasbs?|viewfs)://")
+_REMOTE = lazy(r"^(gs|s3|hdfs|abfss?|wasbs?|viewfs)://")
 
 
 def check(pod: Pod, ctx: Context) -> Iterator[Finding]:

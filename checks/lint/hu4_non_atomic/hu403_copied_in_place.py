@@ -9,6 +9,7 @@ from posixpath import dirname
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
 from .. import runtimes
+from ..lazy import lazy
 from ..rulebase import Context
 from ..served import CONVENTIONAL, STAGING, has_version, inside, polled_paths, served_paths, served_uris
 from ..sources.pods import Container, Pod
@@ -52,11 +53,11 @@ mv -T /mnt/efs/model-store/.ranker-7 /mnt/efs/model-store/ranker/7
     reads=("shell",),
 )
 
-_NETWORK = re.compile(
+_NETWORK = lazy(
     r"^/(mnt|media|srv|vol(ume)?s?)/(efs|nfs|fsx|lustre|gcs|s3|smb|share[sd]?|filestore)\b|^/(efs|nfs|fsx|lustre)/"
 )
 _MOUNTERS = frozenset({"mount", "s3fs", "gcsfuse", "blobfuse2", "goofys", "mount-s3"})
-_MODEL = re.compile(r"model|weights|checkpoint|ckpt", re.IGNORECASE)
+_MODEL = lazy(r"model|weights|checkpoint|ckpt", re.IGNORECASE)
 
 
 def check(text: ShellText, ctx: Context) -> Iterator[Finding]:

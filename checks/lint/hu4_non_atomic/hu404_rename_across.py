@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
+from ..lazy import lazy
 from ..rulebase import Context
 from ..served import CONVENTIONAL, has_version, inside, served_paths
 from ..sources.pods import Container
@@ -49,12 +50,10 @@ mv -T /mnt/models/.ranker-7 /mnt/models/ranker-7
     reads=("python", "shell"),
 )
 
-_TEMPORARY = re.compile(
+_TEMPORARY = lazy(
     r"^/(var/)?tmp(/|$)|^/dev/shm(/|$)|^\{(mkdtemp|mkstemp|gettempdir|TemporaryDirectory|TMPDIR)\}|^\$\{?TMPDIR\b"
 )
-_NETWORK = re.compile(
-    r"^/(mnt|media|srv|vol(ume)?s?)/(efs|nfs|fsx|cifs|smb|gcs|s3|lustre|filestore)\b|^/(efs|nfs|fsx|gcs)/"
-)
+_NETWORK = lazy(r"^/(mnt|media|srv|vol(ume)?s?)/(efs|nfs|fsx|cifs|smb|gcs|s3|lustre|filestore)\b|^/(efs|nfs|fsx|gcs)/")
 _MOVES = frozenset({"os.rename", "os.replace", "shutil.move", "os.renames"})
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
+from ..lazy import lazy
 from ..rulebase import Context
 from ..sources.python import PythonFile
 from ..sources.scripts import ShellText
@@ -50,17 +51,17 @@ fi
     reads=("python", "shell"),
 )
 
-_MARKER = re.compile(
+_MARKER = lazy(
     r"\.?(complete[d]?|done|ready|success|finished|marker|lock|ok)\b|_SUCCESS|manifest|sha\d*|md5|checksum|digest|\.sig\b|\.etag",
     re.IGNORECASE,
 )
-_VERIFIES = re.compile(
+_VERIFIES = lazy(
     r"sha\d+sum|md5sum|shasum|cosign|model_signing|interlock\s+(verify|pull)|gpg\s+--verify|hashlib|verify_signature"
 )
-_MODEL = re.compile(
+_MODEL = lazy(
     r"model|weights|checkpoint|ckpt|\.(pt|pth|bin|onnx|gguf|safetensors|mar|tar|plan|engine)\b", re.IGNORECASE
 )
-_FETCHERS = re.compile(
+_FETCHERS = lazy(
     r"(^|[._])(download\w*|snapshot_download|hf_hub_download|urlretrieve|fetch\w*|copy_from_s3|download_file|wget|load_from_hub)$",
     re.IGNORECASE,
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
+from ..lazy import lazy
 from ..rulebase import Context
 from ..sources.kubernetes import Resource
 from ..sources.pods import Pod
@@ -41,7 +42,7 @@ spec:
     reads=("kubernetes",),
 )
 
-_CACHING = re.compile(r"^(actimeo|ac(reg|dir)(min|max)|lookupcache|noac|sync$)")
+_CACHING = lazy(r"^(actimeo|ac(reg|dir)(min|max)|lookupcache|noac|sync$)")
 
 
 def check(volume: Resource, ctx: Context) -> Iterator[Finding]:

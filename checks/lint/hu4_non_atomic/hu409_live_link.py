@@ -9,6 +9,7 @@ from posixpath import basename
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
+from ..lazy import lazy
 from ..rulebase import Context
 from ..served import CONVENTIONAL, inside, served_paths
 from ..sources.python import PythonFile
@@ -47,10 +48,10 @@ mv -T /srv/models/current.tmp /srv/models/current
     reads=("python", "shell"),
 )
 
-_POINTER = re.compile(
+_POINTER = lazy(
     r"^(current|live|latest|active|serving|served|prod(uction)?|stable|default)([_-]?model)?$", re.IGNORECASE
 )
-_MODEL = re.compile(r"model|weights|checkpoint|serving|release", re.IGNORECASE)
+_MODEL = lazy(r"model|weights|checkpoint|serving|release", re.IGNORECASE)
 
 
 def check_shell(text: ShellText, ctx: Context) -> Iterator[Finding]:

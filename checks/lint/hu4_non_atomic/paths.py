@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from posixpath import dirname
 
+from ..lazy import lazy
+
 _TESTS = frozenset({"qa", "test", "tests", "testing", "e2e", "testdata"})
-_TEST_FILE = re.compile(r"(^|/)(test[_-][^/]*|[^/]*[_-]test|test|conftest)\.\w+$|(^|/)L0_")
+_TEST_FILE = lazy(r"(^|/)(test[_-][^/]*|[^/]*[_-]test|test|conftest)\.\w+$|(^|/)L0_")
 
 
 def is_test(path: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
+from ..lazy import lazy
 from ..rulebase import Context
 from ..sources.rules_file import MetricQuery
 from .series import is_serving, picks_version, tells_versions
@@ -52,7 +53,7 @@ groups:
     reads=("rules",),
 )
 
-_CAPACITY_GROUP = re.compile(r"auto-?scal|scaling|capacity|cost|billing|usage|quota", re.IGNORECASE)
+_CAPACITY_GROUP = lazy(r"auto-?scal|scaling|capacity|cost|billing|usage|quota", re.IGNORECASE)
 _WHAT = {"alert": "alert", "record": "recording rule", "slo": "objective"}
 
 

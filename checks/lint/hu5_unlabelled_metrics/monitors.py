@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..lazy import lazy
 from ..sources.kubernetes import Resource
 from ..sources.pods import Pod
 from ..sources.yamlnodes import Map, Seq, text
@@ -18,8 +19,8 @@ ENDPOINTS = {
 EMITS_VERSION = frozenset({"triton", "mlserver", "tfserving", "bentoml", "seldon"})
 """Runtimes whose own metrics carry the model version."""
 
-_VERSION = re.compile(r"version|revision|digest|\btag\b|track|variant|hash|release|canary|isvc", re.IGNORECASE)
-_VERSION_LABEL = re.compile(r"(^|[/._-])(version|revision|digest)$|^(track|variant)$", re.IGNORECASE)
+_VERSION = lazy(r"version|revision|digest|\btag\b|track|variant|hash|release|canary|isvc", re.IGNORECASE)
+_VERSION_LABEL = lazy(r"(^|[/._-])(version|revision|digest)$|^(track|variant)$", re.IGNORECASE)
 
 
 def endpoints(monitor: Resource) -> list[Map]:

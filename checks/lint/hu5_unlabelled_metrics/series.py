@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ..lazy import lazy
 from ..runtimes import RUNTIMES
 from ..sources.promql import Labels, Selector
 
@@ -23,9 +22,9 @@ TARGET_LABELS = frozenset({
 TELLING = VERSION_LABELS | TARGET_LABELS
 
 _PREFIXES = tuple(sorted({prefix for runtime in RUNTIMES for prefix in runtime.metrics if not prefix[0].isupper()}))
-_MORE = re.compile(r"^(revision_(app_)?request_|kserve_|triton_|dynamo_|trtllm_|inference_(request|model)_|ts_)")
+_MORE = lazy(r"^(revision_(app_)?request_|kserve_|triton_|dynamo_|trtllm_|inference_(request|model)_|ts_)")
 # Saturation of the machine or the process: what scalers and capacity alerts add up over all versions on purpose.
-_CAPACITY = re.compile(
+_CAPACITY = lazy(
     r"^nv_(gpu|cpu|energy|pinned|cache)_|num_requests_(waiting|running|swapped)|cache_usage|usage_perc|queue_size|queue_depth"
     r"|batch_current|num_(used|running|queue|waiting)|memory|utili[sz]ation|autoscaler|replicas|_info$|power|temperature"
 )

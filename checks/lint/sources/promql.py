@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from ..lazy import lazy
+
 MAX_CHARS = 64 << 10
 MAX_OPERATORS = 1000
 """The native parser recurses once per operator and would exhaust the stack at about ten thousand."""
@@ -90,12 +92,12 @@ class Query:
     labels: Labels
 
 
-_HOLE_RANGE = re.compile(r"\[\s*(?:\$\{?\w+\}?|\{\{[^{}]*\}\}|\[\[\w+\]\])\s*(?=[\]:])")
-_HOLE_TEXT = re.compile(
+_HOLE_RANGE = lazy(r"\[\s*(?:\$\{?\w+\}?|\{\{[^{}]*\}\}|\[\[\w+\]\])\s*(?=[\]:])")
+_HOLE_TEXT = lazy(
     r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`)|\{\{[^{}]*\}\}|\[\[\w+\]\]|\$\{\w+(?::\w+)?\}|\$\w+"""
 )
-_HOLE_IN_STRING = re.compile(r"\{\{[^{}]*\}\}|\$\{\w+\}")
-_OPERATOR = re.compile(r"[()+*/%^<>=!~-]|\b(?:and|or|unless|atan2)\b")
+_HOLE_IN_STRING = lazy(r"\{\{[^{}]*\}\}|\$\{\w+\}")
+_OPERATOR = lazy(r"[()+*/%^<>=!~-]|\b(?:and|or|unless|atan2)\b")
 _KEEPS_ALL = frozenset({"topk", "bottomk", "limitk", "limit_ratio"})
 _NO_LABELS = frozenset({"scalar", "vector", "time", "absent", "absent_over_time", "pi"})
 _OPS = {"Equal": "=", "NotEqual": "!=", "Re": "=~", "NotRe": "!~"}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from ....report.finding import Edit, Location
+from ..lazy import lazy
 from . import dockerfile, workflow
 from .argv import Word as YamlWord
 from .embedded import origin_of
@@ -18,9 +19,9 @@ from .shell import Command, Hole, Origin, Script, Word, parse
 from .text import TextFile
 from .yamlnodes import Document, Map, Seq, Span, pointer, walk
 
-_SHEBANG = re.compile(r"#!\s*/\S*(?:/env\s+)?(?:ba|da|a|z|k)?sh\b")
-_LOOKS_LIKE_SHELL = re.compile(r"#!\s*/\S*\bsh\b|#!\s*/\S*env (ba)?sh|^\s*set -[eux]", re.MULTILINE)
-_INTERPOLATED = re.compile(r"\$\([A-Za-z_]\w*\)|\$\{?[A-Za-z_]\w*\}?|\{\{.*?\}\}")
+_SHEBANG = lazy(r"#!\s*/\S*(?:/env\s+)?(?:ba|da|a|z|k)?sh\b")
+_LOOKS_LIKE_SHELL = lazy(r"#!\s*/\S*\bsh\b|#!\s*/\S*env (ba)?sh|^\s*set -[eux]", re.MULTILINE)
+_INTERPOLATED = lazy(r"\$\([A-Za-z_]\w*\)|\$\{?[A-Za-z_]\w*\}?|\{\{.*?\}\}")
 
 
 @dataclass(eq=False)

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from ..lazy import lazy
 from .shelltokens import Command, Heredoc, Hole, Origin, Redirect, Script, Word
 from .shellwords import SPACE, WordReader
 
@@ -21,14 +22,14 @@ MAX_CHARS = 4 << 20
 MAX_DEPTH = 40
 SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh"})
 
-_ASSIGN = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=")
-_REDIRECT = re.compile(r"\d*(?:<<<|<<-|<<|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())")
-_SEPARATOR = re.compile(r";;&|;;|;&|;|&&|&|\|\||\|&|\||\n|\(|\)")
-_IN = re.compile(r"\s*in\b")
-_BLANK = re.compile(r"(?:\s|#[^\n]*\n)*")
-_COMMENT = re.compile(r"[^\n]*")
-_COMMENT_IN_BACKTICKS = re.compile(r"[^\n`]*")
-_ESAC = re.compile(r"esac\b")
+_ASSIGN = lazy(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=")
+_REDIRECT = lazy(r"\d*(?:<<<|<<-|<<|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())")
+_SEPARATOR = lazy(r";;&|;;|;&|;|&&|&|\|\||\|&|\||\n|\(|\)")
+_IN = lazy(r"\s*in\b")
+_BLANK = lazy(r"(?:\s|#[^\n]*\n)*")
+_COMMENT = lazy(r"[^\n]*")
+_COMMENT_IN_BACKTICKS = lazy(r"[^\n`]*")
+_ESAC = lazy(r"esac\b")
 _DECLARE = frozenset({"export", "readonly", "local", "declare", "typeset"})
 _ASSIGNERS = frozenset({"read", "mapfile", "readarray", "for", "select", "getopts", "unset"})
 _END_OF_CASE = frozenset({";;", ";&", ";;&"})

@@ -6,15 +6,16 @@ import re
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 
+from ..lazy import lazy
 from .shelltokens import Hole, Origin, Word
 
-SPACE = re.compile(r"(?:[ \t\r\f\v]|\\\r?\n)+")
-_LINE_END = re.compile(r"\\\r?\n")
-_RUN = re.compile(r"[^\s;&|<>()'\"\\$`]+")
-_QUOTED_RUN = re.compile(r"[^\"\\$`]+")
-_HOLE = re.compile(r"\$(?:[A-Za-z_]\w*|[0-9@*#?$!_-])")
-_ANSI = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
-_BRACE = re.compile(r"\\.|'[^']*'|[{}]", re.DOTALL)
+SPACE = lazy(r"(?:[ \t\r\f\v]|\\\r?\n)+")
+_LINE_END = lazy(r"\\\r?\n")
+_RUN = lazy(r"[^\s;&|<>()'\"\\$`]+")
+_QUOTED_RUN = lazy(r"[^\"\\$`]+")
+_HOLE = lazy(r"\$(?:[A-Za-z_]\w*|[0-9@*#?$!_-])")
+_ANSI = lazy(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_BRACE = lazy(r"\\.|'[^']*'|[{}]", re.DOTALL)
 
 
 class WordReader(ABC):

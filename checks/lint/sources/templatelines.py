@@ -6,9 +6,11 @@ import re
 from bisect import bisect_right
 from difflib import SequenceMatcher
 
+from ..lazy import lazy
+
 MAX_LINES = 5000
-_ACTION = re.compile(r"\{\{.*?\}\}")
-_KEY = re.compile(r"^(- )*(\"?[\w./$-]+\"?):")
+_ACTION = lazy(r"\{\{.*?\}\}")
+_KEY = lazy(r"^(- )*(\"?[\w./$-]+\"?):")
 
 
 def line_map(template: str, rendered: str) -> list[int]:
