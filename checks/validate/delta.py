@@ -1,7 +1,8 @@
 """What a delta update would ship: which tensors changed and how many bytes they have; which subgraphs changed.
 
-Tensors are compared by bytes as long as a set has at most `contents.WHOLE` of them; in larger sets one sample of each
-tensor can prove a change, and what agrees in it counts as unknown, so that `bytes_to_ship` is an upper bound.
+Tensors are compared by the digests that both signatures carry (`sign --tensor-digests`), else by bytes as long as a
+set has at most `contents.WHOLE` of them; in larger sets one sample of each tensor can prove a change, and what agrees
+in it counts as unknown, so that `bytes_to_ship` is an upper bound. Signatures are not verified here.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Span(NamedTuple):
     path: str
     begin: int
     end: int
+    digest: str = ""
 
 
 @dataclass(slots=True)
@@ -148,14 +150,19 @@ def _compared(old: Span, new: Span, files: _Files, *, whole: bool) -> Same:
     size = new.end - new.begin
     if old.kind != new.kind or old.end - old.begin != size:
         return "different"
+    signed = bool(old.digest and new.digest)
+    if signed and old.digest != new.digest:
+        return "different"
     if not old.path or not new.path:
-        return "unknown"
+        return "same" if signed else "unknown"
 
     def unequal(at: int, length: int) -> bool:
         return files.read(old.path, old.begin + at, length) != files.read(new.path, new.begin + at, length)
 
     if unequal(max(0, size // 2 - _SAMPLE // 2), min(_SAMPLE, size)):
         return "different"
+    if signed:
+        return "same"
     if not whole:
         return "unknown"
     step = 1 << 20
@@ -169,8 +176,15 @@ def _path(side: Side, name: str) -> str:
 
 def _stored(side: Side, table: WeightTable) -> dict[str, Span]:
     paths = {name: _path(side, name) for name in table.files}
+    digests = side.tensor_digests
     return {
-        name: Span(f"{tensor.dtype}{tensor.shape}", paths[tensor.file], tensor.begin, tensor.end)
+        name: Span(
+            f"{tensor.dtype}{tensor.shape}",
+            paths[tensor.file],
+            tensor.begin,
+            tensor.end,
+            digests.get(tensor.file, {}).get(name, ""),
+        )
         for name, tensor in table.tensors.items()
     }
 

@@ -105,6 +105,17 @@ class Side:
         return self._once("gguf", read)
 
     @property
+    def tensor_digests(self) -> dict[str, dict[str, str]]:
+        """file → tensor → digest that the signature file carries."""
+
+        def read() -> dict[str, dict[str, str]]:
+            from ...models.signed import read_tensor_digests
+
+            return read_tensor_digests(self.tree)
+
+        return self._once("tensor_digests", read)
+
+    @property
     def adapters(self) -> dict[str, Adapter]:
         """PEFT adapters by folder; '' is one whose files lie at the top."""
 
@@ -188,6 +199,6 @@ _READS: dict[str, frozenset[str]] = {
     "generation_config": frozenset({"generation-config"}),
     "tokenizer_config": frozenset({"tokenizer-config"}),
     "special_tokens_map": frozenset({"tokenizer-config"}),
-    "chat_templates": frozenset({"chat-template", "tokenizer-config"}),
-    "tokenizer": frozenset({"tokenizer"}),
+    "chat_templates": frozenset({"chat-template", "tokenizer-config", "gguf"}),
+    "tokenizer": frozenset({"tokenizer", "gguf"}),
 }

@@ -200,6 +200,24 @@ def test_delta_names_what_changed(tmp_path: Path) -> None:
     assert delta["exact"]
 
 
+def test_delta_by_signed_digests_is_exact_for_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tensors = llama_tensors()
+    paths: list[Path] = []
+    for name, fills in (("old", {}), ("new", {"model.norm.weight": 9})):
+        content = {"config.json": llama(), "model.safetensors": safetensors(tensors, fills=fills)}
+        paths.append(folder(tmp_path / name, content))
+    monkeypatch.setattr("interlock.checks.validate.delta.WHOLE", 0)
+    assert not validate(paths[1], paths[0], contract=Contract()).facts["delta"]["exact"]
+    for path in paths:
+        key = str(tmp_path / f"{path.name}-key")
+        assert run(BY_NAME["sign"], [str(path), "--generate-key", key, "--tensor-digests"]) == exits.PASS
+    delta = validate(paths[1], paths[0], contract=Contract()).facts["delta"]
+    assert delta["exact"]
+    assert delta["changed"] == ["model.norm.weight"]
+    (paths[1] / "model.sig").write_text("{")
+    assert validate(paths[1], paths[0], contract=Contract()).facts["delta"] is None
+
+
 def test_delta_names_the_changed_subgraph(old: Path, tmp_path: Path) -> None:
     new = folder(tmp_path / "new", {"model.onnx": onnx_model(IO, OUT, node=("Neg", ""))})
     delta = validate(new, old, contract=Contract()).facts["delta"]
