@@ -1,7 +1,7 @@
 """Finds the files of a run and reads each into subjects. One that cannot be read is noted, and the run goes on."""
 
 # A run handles tens of thousands of paths, and pathlib costs ten times as much a path.
-# ruff: noqa: PTH112, PTH116, PTH118, PTH119, PTH120, PTH122, PTH123
+# ruff: noqa: PTH112, PTH113, PTH116, PTH118, PTH119, PTH120, PTH122, PTH123
 
 from __future__ import annotations
 
@@ -101,10 +101,36 @@ def excluded(path: str, patterns: Iterable[str]) -> bool:
 def collect(paths: Iterable[str], exclude: Iterable[str] = (), options: table.Options | None = None) -> Inputs:
     """Read everything below `paths` that some source knows."""
     inputs = Inputs()
+    paths = list(paths)
+    built = {file for path in paths for file in _build(path, inputs)}
     for path, named in discover(paths, exclude):
-        _try(path, named, inputs, options or table.Options())
+        if path not in built:
+            _try(path, named, inputs, options or table.Options())
     _template_notices(inputs)
     return inputs
+
+
+def _build(path: str, inputs: Inputs) -> list[str]:
+    """Read what a Kustomize folder builds, where it is named itself; the files that it is built from.
+
+    Where it cannot be built its files are read as they are written, and why is noted.
+    """
+    if not any(os.path.isfile(os.path.join(path, name)) for name in table.KUSTOMIZATIONS):
+        return []
+    kustomize = _source("kustomize")
+    if kustomize.tool() is None:
+        return []
+    try:
+        found = kustomize.sources(path)
+        file = kustomize.build(path, found)
+        files = [*found.kustomizations, *found.files]
+        _read_yaml(file, inputs, rendered=True)
+        # Suppressions stand in comments, which the build drops.
+        inputs.files.extend(read_text(each) for each in dict.fromkeys(files))
+    except Unreadable as error:
+        inputs.notices.append((os.path.join(path, "kustomization.yaml"), error))
+        return []
+    return files
 
 
 def _try(path: str, named: bool, inputs: Inputs, options: table.Options) -> None:
@@ -180,6 +206,8 @@ def _read_yaml(file: TextFile, inputs: Inputs, *, rendered: bool, of_interest: b
     wanted = _JSON_OF_INTEREST if file.path.endswith(".json") else _YAML_OF_INTEREST
     if not of_interest and not wanted.search(file.text):
         return
+    if file.origin is None and "# Source: " in file.text:
+        file.origin = _source("helm").sources_of(file)
     found = list(documents(file)) if rendered or not is_template(file.text) else _template(file, inputs)
     inputs.files.append(file)
     for document in found:

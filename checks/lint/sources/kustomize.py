@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from ..lazy import lazy
+from .table import KUSTOMIZATIONS
 from .text import MAX_BYTES, TextFile, Unreadable, decode
 from .yamlnodes import Document, Map, Seq, documents, text
 
 TIMEOUT = 30
 """Seconds a build may take."""
 
-NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _REMOTE = lazy(r"^(https?|ssh|git|oci|s3|gs)(::|:)|^git@|^(www\.)?(github|gitlab|bitbucket)\.(com|org)[/:]|\?ref=")
 _LISTS = ("resources", "bases", "components", "patchesStrategicMerge", "configurations", "crds", "generators")
 _MAX_FOLDERS = 200
@@ -37,7 +37,7 @@ class Sources:
 
 def kustomization_in(folder: str) -> str | None:
     """The kustomization file of a folder."""
-    return next((str(Path(folder, name)) for name in NAMES if Path(folder, name).is_file()), None)
+    return next((str(Path(folder, name)) for name in KUSTOMIZATIONS if Path(folder, name).is_file()), None)
 
 
 def tool() -> list[str] | None:

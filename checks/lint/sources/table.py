@@ -39,6 +39,7 @@ MENTIONS = {"rules_file": lazy(r"expr|[qQ]uery")}
 
 # file that marks a folder -> module that renders it
 FOLDERS: dict[str, str] = {"Chart.yaml": "helm"}
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from interlock.checks.lint.run import lint
 from interlock.checks.lint.sources import kustomize
 from interlock.checks.lint.sources.text import Unreadable
 
@@ -108,3 +109,26 @@ def test_no_tool_is_said(overlay: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("PATH", "")
     with pytest.raises(Unreadable, match="no kubectl"):
         kustomize.build(str(overlay), found)
+
+
+def test_a_named_folder_is_linted_as_it_builds(overlay: Path) -> None:
+    base = overlay.parent / "base" / "deployment.yaml"
+    base.write_text(DEPLOYMENT.replace('"--model-repository=/models"', '"--model-control-mode=poll"'))
+
+    def found() -> list[tuple[str, str, int | None, str | None]]:
+        report = lint([str(overlay)], select=["HU401", "HU603"])
+        return [(f.rule, f.where.path, f.where.line, f.suppressed) for f in report.findings if f.where]
+
+    assert found() == [("HU401", str(base), 25, None)], "the overlay's tag counts, and the base's line is named"
+    base.write_text(
+        base.read_text().replace("          args:", "          # interlock: ignore[HU401] a demo\n          args:")
+    )
+    assert found() == [("HU401", str(base), 26, "a demo")]
+
+
+def test_a_folder_that_does_not_build_is_linted_as_written(overlay: Path) -> None:
+    (overlay / "kustomization.yaml").write_text("resources: [pod.yaml, https://example.com/x.yaml]\n")
+    (overlay / "pod.yaml").write_text(DEPLOYMENT)
+    rules = [finding.rule for finding in lint([str(overlay)]).findings]
+    assert "HU000" in rules
+    assert "HU603" in rules
