@@ -44,7 +44,10 @@ class Bundle:
 
 
 def read(path: str | os.PathLike[str], shown: str = "") -> Bundle:
-    """Read a bundle; `shown` is what messages call it where it is read from elsewhere. Raises BadInput where there is no file to read and Refused on anything but a v0.3 DSSE bundle."""
+    """Read a bundle; `shown` is what messages call it where it is read from elsewhere.
+
+    Raises BadInput where there is no file to read and Refused on anything but a v0.3 DSSE bundle.
+    """
     what = shown or os.fspath(path)
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from .digests import PIPELINE_FROM, FileReader, pipelined
@@ -76,9 +77,18 @@ class _Run:
         if job.cuts or self._workers == 1:
             self._hash(job, FileReader(job.algorithms, self._progress))
             return
+        with self._opened(job) as fd:
+            self._digests[job.name] = (pipelined(fd, job.algorithms, self._workers, self._progress),)
+
+    @contextmanager
+    def _opened(self, job: Job) -> Generator[int]:
+        """The job's file; an error while reading it names it."""
         fd = open_listed(self._tree, job.name, self._files[job.name])
         try:
-            self._digests[job.name] = (pipelined(fd, job.algorithms, self._workers, self._progress),)
+            yield fd
+        except OSError as error:
+            error.filename = self._tree.locate(job.name)
+            raise
         finally:
             os.close(fd)
 
@@ -113,12 +123,9 @@ class _Run:
             raise self._failures[0]
 
     def _hash(self, job: Job, reader: FileReader) -> None:
-        fd = open_listed(self._tree, job.name, self._files[job.name])
-        try:
-            cuts = job.cuts or ((0, self._files[job.name].size),)
+        cuts = job.cuts or ((0, self._files[job.name].size),)
+        with self._opened(job) as fd:
             self._digests[job.name] = tuple(reader.digest(fd, start, end) for start, end in cuts)
-        finally:
-            os.close(fd)
 
 
 def open_listed(tree: Tree, name: str, stamp: Stamp) -> int:

@@ -8,6 +8,7 @@ part of the regular expression syntax is taken, so that every pattern can be jud
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -40,9 +41,11 @@ def weakness(pattern: str, *, ref_pinned: bool = False) -> tuple[str, str] | Non
     for not being understood.
     """
     try:
-        compiled = re.compile(pattern)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FutureWarning)  # sets whose meaning is about to change
+            compiled = re.compile(pattern)
         sequences = list(_alternatives(pattern))
-    except (re.error, Unsupported) as error:
+    except (re.error, Unsupported, FutureWarning) as error:
         return str(error), ""
     try:
         for pieces in sequences:

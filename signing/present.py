@@ -73,6 +73,8 @@ def table(facts: dict[str, Any]) -> Table:
     ]
     if signer["time"]:
         rows.insert(2, ["signed", signer["time"]])
+    if facts.get("trust_root"):
+        rows.append(["trust root", f"{facts['trust_root']['file']}, {facts['trust_root']['age_days']} days old"])
     if facts.get("allowed"):
         rows.append(["allowed", ", ".join(facts["allowed"])])
     return Table(("", ""), rows)

@@ -158,6 +158,8 @@ def verify(
     facts: dict[str, Any] = {"model": tree.path, "signature": None, "root_digest": None, "signer": None}
     report = Report(command="verify", facts=facts, inputs=1, rules=reasons.rules())
     try:
+        if rules.root:
+            facts["trust_root"] = {"file": rules.root, "age_days": verification.root_age(rules).days}
         path = str(signature) if signature is not None else verification.find_signature(tree)
         facts["signature"] = path
         with ExitStack() as stack:

@@ -121,7 +121,7 @@ def _resource(entry: Any, what: str, allowed: set[str], algorithm: str, method: 
     name, digest = entry.get("name"), entry.get("digest")
     if not isinstance(name, str):
         raise refusal("VER-MALFORMED", what, "a resource has no name")
-    if entry.get("algorithm") not in allowed:
+    if not isinstance(entry.get("algorithm"), str) or entry["algorithm"] not in allowed:
         raise refusal(
             "VER-ALGORITHM-MISMATCH", what, f"'{name}' uses {entry.get('algorithm')!r} in a manifest of {algorithm}"
         )

@@ -174,7 +174,9 @@ class Tree:
     def open(self, name: str) -> int:
         """A descriptor of a listed file. Raises OSError; ELOOP and ENOTDIR mean that a link took a place."""
         folder, _, leaf = name.rpartition("/")
-        return os.open(leaf, _FILE, dir_fd=self._folder(folder).fd)
+        # Held in a variable: another thread may drop it from the cache, which would close (and reuse) the descriptor.
+        directory = self._folder(folder)
+        return os.open(leaf, _FILE, dir_fd=directory.fd)
 
     def _folder(self, folder: str) -> Directory:
         if not folder:
@@ -182,8 +184,9 @@ class Tree:
         known = self._open.get(folder)
         if known is not None:
             return known
-        parent, _, leaf = folder.rpartition("/")
-        opened = self._open[folder] = Directory(leaf, self._folder(parent).fd)
+        above, _, leaf = folder.rpartition("/")
+        parent = self._folder(above)  # held, as in open
+        opened = self._open[folder] = Directory(leaf, parent.fd)
         while len(self._open) > _OPEN_DIRECTORIES:
             self._open.popitem(last=False)
         return opened

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -55,11 +54,6 @@ def load_config(path: str) -> ClientTrustConfig:
         return ClientTrustConfig.from_json(json.dumps(document))
     except Exception as error:
         raise BadInput(path, f"is no valid client trust config: {_first(error)}", hint="fetch it again") from error
-
-
-def age(path: str) -> float:
-    """Seconds since a trust root file was last written."""
-    return max(0.0, time.time() - Path(path).stat().st_mtime)
 
 
 def _production() -> ClientTrustConfig:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from ..report.errors import BadInput
 from . import bundle as bundles
 from . import keymode, limits, statement
 from .allow import Allowed
@@ -97,11 +99,19 @@ def _proven_time(signed: bundles.Bundle, policy: Policy) -> datetime | None:
 def check_root_age(policy: Policy, allowed: Allowed) -> None:
     """Raises Refused (VER-ROOT-AGE) where the trust root file is older than the policy allows."""
     if policy.root and policy.root_max_age is not None:
-        from . import trustroot
-
-        age = timedelta(seconds=trustroot.age(policy.root))
+        age = root_age(policy)
         if age > policy.root_max_age and not allowed("VER-ROOT-AGE"):
             raise refusal("VER-ROOT-AGE", policy.root, f"written {age.days} days ago")
+
+
+def root_age(policy: Policy) -> timedelta:
+    """How long ago the trust root file was written. Raises BadInput where there is none."""
+    try:
+        written = Path(policy.root).stat().st_mtime
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise BadInput(policy.root, f"the trust root cannot be read: {reason}", hint="check the path") from error
+    return timedelta(seconds=max(0.0, time.time() - written))
 
 
 def check_limits(signer: Signer, decoded: Statement, policy: Policy, allowed: Allowed, what: str) -> None:
