@@ -38,7 +38,6 @@ FAMILIES: tuple[Family, ...] = (
         ),
         frozenset({"safetensors", "index"}),
     ),
-    Family("files", ("fil_config",), frozenset({"config"})),
     Family("gguf", ("ggf_pre", "ggf_arch", "ggf_ctx", "ggf_meta", "ggf_tensor", "ggf_split"), frozenset({"gguf"})),
     Family(
         "adapter",
@@ -61,7 +60,7 @@ FAMILIES: tuple[Family, ...] = (
         (
             *("tok_id", "tok_del", "tok_add", "tok_reserved", "tok_merge", "tok_flag", "tok_added", "tok_norm"),
             *("tok_pre", "tok_dec", "tok_post", "tok_eos", "tok_bos", "tok_padtok", "tok_unk", "tok_side"),
-            *("tok_range", "tok_pad", "tok_fmt", "tok_twin", "tok_probe"),
+            *("tok_range", "tok_pad", "tok_fmt", "tok_twin", "tok_conf", "tok_probe"),
         ),
         frozenset({"tokenizer", "tokenizer-config", "gguf"}),
     ),
@@ -69,7 +68,7 @@ FAMILIES: tuple[Family, ...] = (
         "config",
         (
             *("cfg_arch", "cfg_geom", "cfg_ctx", "cfg_rope", "cfg_quant", "cfg_code", "cfg_label"),
-            "cfg_vocab",
+            *("cfg_vocab", "cfg_other"),
         ),
         frozenset({"config"}),
     ),
@@ -78,7 +77,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "chat",
         ("cht_diff", "cht_err", "cht_bos", "cht_tok", "cht_kwarg"),
-        frozenset({"chat-template", "tokenizer-config"}),
+        frozenset({"chat-template", "tokenizer-config", "gguf"}),
     ),
 )
 

@@ -139,8 +139,13 @@ class Side:
 
     @property
     def config(self) -> dict[str, Any] | None:
-        """config.json."""
-        return self.json("config.json")
+        """config.json of a Hugging Face model; TensorRT-LLM writes another kind of file under the same name."""
+        found = self.json("config.json")
+        if found is not None:
+            from ...models.engine import is_engine_config
+
+            return None if is_engine_config(found) else found
+        return None
 
     @property
     def generation_config(self) -> dict[str, Any] | None:

@@ -81,6 +81,15 @@ def test_another_shape_breaks_where_the_contract_is_silent(tmp_path: Path) -> No
     assert rules(report)["RUN-SHAPE"] == "breaks"
 
 
+def test_a_size_that_the_contract_lost_is_measured(tmp_path: Path) -> None:
+    weight = np.ones((4, 2))
+    old, new = model(weight), model(weight, out=("batch", "n"))
+    report = judge(tmp_path, old, new)
+    assert rules(report)["ONX-DIM-WIDEN"] == "hot"
+    paths = [tmp_path / "new", tmp_path / "old"]
+    assert validate(*paths, contract=Contract()).facts["verdict"] == "unproven"
+
+
 def test_a_graph_that_fails_breaks(tmp_path: Path) -> None:
     report = judge(tmp_path, model(np.ones((4, 2))), model(np.ones((5, 2))))
     assert rules(report)["RUN-FAIL"] == "breaks"

@@ -366,9 +366,9 @@ def settings_lost() -> Iterator[Mutant]:
         *(("final_logit_softcapping", 30.0), ("attn_logit_softcapping", None), ("query_pre_attn_scalar", 144)),
         *(("logit_scale", 0.5), ("embedding_multiplier", 12.0), ("n_group", 8), ("routed_scaling_factor", 2.5)),
     ):
-        yield Mutant(f"{key} {value}", base(config={key: 1}), base(config={key: value}), ("unproven",), "FIL-CONFIG")
+        yield Mutant(f"{key} {value}", base(config={key: 1}), base(config={key: value}), ("unproven",), "CFG-OTHER")
     nested = {"text_config": {"altup_coef_clip": 120.0}}, {"text_config": {"altup_coef_clip": 60.0}}
-    yield Mutant("in text_config", base(config=nested[0]), base(config=nested[1]), ("unproven",), "FIL-CONFIG")
+    yield Mutant("in text_config", base(config=nested[0]), base(config=nested[1]), ("unproven",), "CFG-OTHER")
     weights = {"model.safetensors": safetensors(llama_tensors())}
     yield Mutant("config gone", base(), weights, ("breaks",), "FIL-LOST")
     parts = {**base(), "vae/config.json": {"scaling_factor": 0.18}}

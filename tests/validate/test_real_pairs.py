@@ -101,6 +101,7 @@ PAIRS: dict[str, tuple[Package, Package, str, set[str], list[str]]] = {
         ["preload", "verify", "drain-sessions"],
     ),
     "newer format": (SILERO_62, IFLESS, "restart", {"ONX-IR", "ONX-ORDER"}, ["preload", "verify", "drain-sessions"]),
+    "older format, sizes lost": (IFLESS, SILERO_62, "hot", {"ONX-DIM-WIDEN"}, ["preload", "verify", "drain-sessions"]),
     "other features and classes": (
         MAGIKA_1,
         MAGIKA_3,

@@ -38,13 +38,17 @@ class Drift:
 
 @dataclass(slots=True)
 class Measured:
-    """What running a pair of graphs showed. `failed` says what NEW could not do that OLD could."""
+    """What running a pair of graphs showed. `failed` says what NEW could not do that OLD could.
+
+    `seen` names the outputs that had the old one's shape and type in every run.
+    """
 
     file: str
     runs: int = 0
     failed: str = ""
     shapes: list[str] = field(default_factory=list[str])
     infinite: list[str] = field(default_factory=list[str])
+    seen: set[str] = field(default_factory=set[str])
     drifts: dict[str, Drift] = field(default_factory=dict[str, Drift])
     skipped: str = ""
 
@@ -126,7 +130,7 @@ class _Runner:
                 return
             self.result.runs += 1
             for name, value in theirs.items():
-                if name in ours and name not in self.loops.values():
+                if name in ours and _alike(self.result, name, value, ours[name]) and name not in self.loops.values():
                     _compare(self.result, name, value, ours[name])
             state = {a: theirs[b] for a, b in self.loops.items()}
             other = {a: ours[b] for a, b in self.loops.items() if b in ours}
@@ -163,17 +167,25 @@ def _line(error: Exception) -> str:
     return str(error).strip().split("\n", 1)[0].lower()[:200]
 
 
+def _alike(result: Measured, name: str, old: Any, new: Any) -> bool:
+    """Whether an output is a tensor of the same shape and type on both sides; notes it."""
+    if not hasattr(old, "shape") or not hasattr(new, "shape"):
+        return False
+    if old.shape == new.shape and old.dtype == new.dtype:
+        if not result.shapes:
+            result.seen.add(name)
+        return True
+    told = f"output '{name}' is {new.dtype}{list(new.shape)}, was {old.dtype}{list(old.shape)}"
+    if told not in result.shapes:
+        result.shapes.append(told)
+    result.seen.discard(name)
+    return False
+
+
 def _compare(result: Measured, name: str, old: Any, new: Any) -> None:
     import numpy
 
     np: Any = numpy
-    if not isinstance(old, np.ndarray) or not isinstance(new, np.ndarray):
-        return
-    if old.shape != new.shape or old.dtype != new.dtype:
-        told = f"output '{name}' is {new.dtype}{list(new.shape)}, was {old.dtype}{list(old.shape)}"
-        if told not in result.shapes:
-            result.shapes.append(told)
-        return
     drift = result.drifts.setdefault(name, Drift(name))
     if old.tobytes() == new.tobytes() or not np.issubdtype(old.dtype, np.number):
         drift.agree += 1

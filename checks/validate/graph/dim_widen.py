@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
-from .contract import dynamic, pairs, show_size, symbol
-from .sizes import sent, sizes
+from .contract import Pair, dynamic, pairs, show_size, symbol
+from .sizes import Size, sent, sizes
+from .state import recurrent
 
 RULE = Rule(
     id="ONX-DIM-WIDEN",
@@ -21,6 +22,8 @@ RULE = Rule(
     exemptions=(
         "inputs: whatever was accepted still is",
         "an output size that follows an input size which old clients always send as the old fixed size",
+        "state that is fed back to an input of the old fixed size",
+        "with --run, sizes that came out as before in every run",
     ),
 )
 
@@ -43,15 +46,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         for size in sizes(ctx, pair, "outputs"):
             if not dynamic(size.new):
                 continue
-            level: Level = "unproven"
-            proof = ""
-            seen = sent(pair.old, pair.new, symbol(size.new))
-            if seen == {size.old}:
-                level = "hot"
-                proof = f"the size follows an input size that old clients send as {show_size(size.old)}"
-            elif seen:
-                # The output now follows an input size that old clients vary: the fixed size is really gone.
-                level = ctx.client_level("tensor")
+            level, proof = _judged(ctx, pair, size)
             yield ctx.finding(
                 RULE,
                 level,
@@ -63,3 +58,21 @@ def check(ctx: Context) -> Iterator[Finding]:
                 pointer=f"graph.output.type.shape.dim[{size.axis}]",
                 proof=proof,
             )
+
+
+def _judged(ctx: Context, pair: Pair, size: Size) -> tuple[Level, str]:
+    """The level of an output size that is no longer fixed, and why it may still be what clients expect."""
+    name = size.value.name
+    seen = sent(pair.old, pair.new, symbol(size.new))
+    if seen == {size.old}:
+        return "hot", f"the size follows an input size that old clients send as {show_size(size.old)}"
+    if seen:
+        # The output now follows an input size that old clients vary: the fixed size is really gone.
+        return ctx.client_level("tensor"), ""
+    for value, output in recurrent(pair.new):
+        if output.name == name and value.shape is not None and value.shape[size.axis] == size.old:
+            return "hot", f"'{name}' is fed back as '{value.name}', which has {show_size(size.old)} there"
+    for measured in ctx.options.get("measured", ()):
+        if measured.file == pair.new.file and name in measured.seen and not measured.failed:
+            return "hot", f"the size came out as {show_size(size.old)} in all {measured.runs} runs"
+    return "unproven", ""
