@@ -17,14 +17,15 @@ RULE = Rule(
     summary="a file that servers may read changed, and its meaning is not known here",
     what="Files that differ between the models and belong to no format that interlock reads: pickles, "
     "preprocessor settings, other frameworks' weights, settings of components in folders, code.",
-    why="a pickle's tensors are known only by running it, and preprocessing that moved changes every answer",
-    hint="publish weights as safetensors or ONNX; accept the finding with a reason if the file is not served",
+    why="servers may read the file, and what it does to their answers cannot be said from its bytes",
+    hint="accept the finding with a reason if the file is not served; publish pickled weights as safetensors",
     exemptions=("documentation, licences, pictures, checksums and training logs",),
 )
 
 _INERT = re.compile(
     r"(^|/)(readme|license|licence|notice|changelog|authors|citation|use_policy|usage|\.git|\.ds_store|"
-    r"trainer_state|training_args|all_results|eval_results|train_results|optimizer|scheduler|rng_state)"
+    r"data_config|train_script|training_config|dataset_infos?|trainer_state|training_args|all_results|eval_results|"
+    r"train_results|optimizer|scheduler|rng_state)"
     r"|\.(md|rst|pdf|png|jpe?g|gif|svg|webp|sha256|sha256sum|md5|asc|sig|log|csv|ipynb|html|bak|lock)$"
 )
 _TOP_ONLY = frozenset({"config", "generation-config", "tokenizer", "tokenizer-config", "chat-template"})
