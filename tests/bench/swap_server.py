@@ -91,9 +91,10 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(200, json.dumps({"weights": weights, "label": State.label, "echo": len(body)}).encode())
 
     def swap(self, mode: str) -> None:
-        State.mode, State.until = mode, time.monotonic() + 0.6
+        seconds = 1.4 if mode.startswith("freeze") else 0.6
+        State.mode, State.until = mode, time.monotonic() + seconds
         if mode in ("freeze-one", "freeze-all", "gap", "reset", "short", "hang"):
-            time.sleep(0.6)
+            time.sleep(seconds)
         if mode != "noop":
             State.weights += 1
         if mode not in ("noop", "lying"):

@@ -232,7 +232,8 @@ def test_without_onnxruntime_the_way_to_get_it_is_said(chain: Callable[..., Path
         "sys.meta_path.insert(0, Absent())\n"
     )
     command = [sys.executable, "-m", "interlock", "bench", str(chain(1))]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 2
     assert "onnxruntime: not installed" in done.stderr

@@ -74,8 +74,8 @@ def command(server: str, mode: str) -> str:
 
 def run(server: str, mode: str, path: str = "/predict", **options: object) -> Report:
     given = {"body": b'{"x": 1}', "fingerprint": "/weights", **QUICK, **options}
-    # A freeze has to last longer than the noise of a busy machine; those planted last 600 ms.
-    return drill(server + path, command(server, mode), stall_ms=400, **given)
+    # A freeze has to last longer than the noise of a busy machine; those planted last 1.4 s.
+    return drill(server + path, command(server, mode), stall_ms=900, **given)
 
 
 def ids(report: Report) -> set[str]:
@@ -116,21 +116,21 @@ def test_a_freeze_of_some_connections_is_found_where_it_is(server: str) -> None:
     assert ids(found) == {rules.FROZEN.id}
     # Connection 0 of the server was the reachability check and 1 the canary: every fourth one froze.
     assert 1 <= len(found.facts["frozen_connections"]) <= 2
-    assert 0.4 < found.facts["stalled_seconds"] < 1.5
+    assert 0.9 < found.facts["stalled_seconds"] < 3
     assert "stood still" in found.findings[0].message
 
 
 def test_a_freeze_of_all_is_charged_to_every_request_that_was_due(server: str) -> None:
     found = run(server, "freeze-all", connections=2)
     assert ids(found) == {rules.FROZEN.id}
-    # 120/s were due for 0.6 s; those of the first 0.2 s waited longer than the limit, far more than 2 connections.
+    # 120/s were due for 1.4 s; those of the first 0.5 s waited longer than the limit, far more than 2 connections.
     assert found.facts["frozen"] > 10
 
 
 def test_a_freeze_of_the_client_is_not_charged_to_the_server(server: str) -> None:
     def progress(text: str) -> None:
         if text.startswith("load after"):
-            time.sleep(0.7)  # in the event loop: nothing is sent or read meanwhile
+            time.sleep(1.4)  # in the event loop: nothing is sent or read meanwhile
 
     found = run(server, "clean", progress=progress)
     assert ids(found) == {rules.CLIENT.id}
@@ -260,7 +260,7 @@ def test_command_line(server: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "interlock", "drill", f"{server}/predict", "--data", f"@{request}",
          "--swap", command(server, "clean"), "--fingerprint", "/weights", "--before", "1", "--after", "0.5",
-         "--stall-ms", "400", "--output-format", "json"],
+         "--stall-ms", "900", "--output-format", "json"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr + done.stdout
