@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import UnreadableModel
+from .gguf import read_gguf
 from .strict_json import items_of, loads_object
 from .tree import ModelTree
 
@@ -65,7 +66,8 @@ def read_chat_templates(tree: ModelTree) -> dict[str, tuple[str, str]]:
     """Chat templates as name → (file, Jinja source); the unnamed one is `default`.
 
     chat_template.jinja and additional_chat_templates/*.jinja win over chat_template.json, which wins over
-    tokenizer_config.json, as in `transformers`. Raises UnreadableModel.
+    tokenizer_config.json, as in `transformers`; a GGUF file's own counts where there is no other. Raises
+    UnreadableModel.
     """
     found: dict[str, tuple[str, str]] = {}
     for name in ("tokenizer_config.json", "chat_template.json"):
@@ -78,7 +80,20 @@ def read_chat_templates(tree: ModelTree) -> dict[str, tuple[str, str]]:
             found["default"] = (file.name, read_template(file.path))
         elif folder == "additional_chat_templates" and base.endswith(".jinja"):
             found[base.removesuffix(".jinja")] = (file.name, read_template(file.path))
+    for file in tree.of("gguf") if not found else ():
+        template = read_gguf(file).metadata.get("tokenizer.chat_template")
+        if isinstance(template, str | bytes):
+            found["default"] = (file.name, _text(template, file.path))
     return found
+
+
+def _text(value: str | bytes, path: Path) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        raise UnreadableModel(path, "has a chat template that is not UTF-8") from None
 
 
 def _declared(value: Any, file: str, path: str, into: dict[str, tuple[str, str]]) -> None:

@@ -62,7 +62,7 @@ FAMILIES: tuple[Family, ...] = (
             *("tok_pre", "tok_dec", "tok_post", "tok_eos", "tok_bos", "tok_padtok", "tok_unk", "tok_side"),
             *("tok_range", "tok_pad", "tok_fmt", "tok_twin", "tok_conf", "tok_probe"),
         ),
-        frozenset({"tokenizer", "tokenizer-config", "gguf"}),
+        frozenset({"tokenizer", "tokenizer-config", "gguf", "config", "generation-config"}),
     ),
     Family(
         "config",

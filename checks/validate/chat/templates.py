@@ -45,6 +45,10 @@ def special_tokens(side: Side) -> dict[str, str]:
             content = token_content(value) if key.endswith("_token") else None
             if content is not None:
                 found[key] = content
+    if not found and side.tokenizer is not None:
+        for role, number in side.tokenizer.special.items():
+            if number is not None and number in side.tokenizer.tokens:
+                found[f"{role}_token"] = side.tokenizer.tokens[number]
     return found
 
 

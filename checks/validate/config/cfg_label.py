@@ -45,6 +45,12 @@ def check(ctx: Context) -> Iterator[Finding]:
         changed = difference(old, new)
         if changed:
             yield ctx.finding(RULE, "breaks", changed, path="config.json", pointer="/id2label")
+    elif old is None and new is None:
+        before, after = ctx.old.config.get("num_labels"), ctx.new.config.get("num_labels")
+        if before != after:
+            yield ctx.finding(
+                RULE, "breaks", "num_labels differs", path="config.json", pointer="/num_labels", old=before, new=after
+            )
     elif old is not None:
         yield ctx.finding(RULE, "breaks", "id2label is gone", path="config.json", pointer="/id2label")
     for key in sorted(ctx.old.config.keys() & ctx.new.config.keys()):

@@ -26,7 +26,16 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "norm epsilon": ("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps"),
     "attention bias": ("attention_bias", "qkv_bias", "use_qkv_bias"),
     "positions": ("position_embedding_type",),
+    "vocabulary size": ("vocab_size", "padded_vocab_size"),
+    "number type": ("dtype", "torch_dtype"),
+    "attention window": ("sliding_window",),
+    "kinds of layer": ("layer_types",),
+    "window pattern": ("sliding_window_pattern",),
+    "first layer with a window": ("max_window_layers",),
 }
+
+
+_WINDOW = frozenset(("attention window", "first layer with a window"))
 
 
 def value(config: Mapping[str, Any], quantity: str) -> tuple[str, Any]:
@@ -40,9 +49,11 @@ def value(config: Mapping[str, Any], quantity: str) -> tuple[str, Any]:
 
 def effective(config: Mapping[str, Any], quantity: str) -> Any:
     """A quantity with what `transformers` derives when it is not written."""
+    if quantity in _WINDOW and text_config(dict(config)).get("use_sliding_window") is False:
+        return None  # switched off, whatever its size
     found = value(config, quantity)[1]
     if found is not None:
-        return found
+        return found.removeprefix("torch.") if quantity == "number type" and isinstance(found, str) else found
     if quantity == "key-value heads":
         return value(config, "attention heads")[1]
     if quantity == "head size":

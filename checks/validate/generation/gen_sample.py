@@ -13,8 +13,8 @@ RULE = Rule(
     family="GEN",
     severity=Severity.WARNING,
     summary="answers are sampled with other defaults",
-    what="temperature, top_p, top_k, penalties and beams of generation_config.json, with the library's defaults filled "
-    "in.",
+    what="temperature, top_p, top_k, penalties, beams and every key of generation_config.json that no rule judges, "
+    "with the library's defaults filled in.",
     why="clients that send no sampling parameters get answers of another kind; servers read defaults at start",
     hint="say so in the release notes, or pin the parameters in the server's configuration",
     bad='{"temperature": 1.0}   (was 0.6)',
@@ -38,6 +38,8 @@ DEFAULTS: dict[str, object] = {
     "presence_penalty": 0.0,
     "frequency_penalty": 0.0,
 }
+_ELSEWHERE = frozenset(("eos_token_id", "bos_token_id", "pad_token_id", "max_length", "max_new_tokens"))
+_NOTES = frozenset(("_from_model_config", "transformers_version", "_commit_hash", "cache_implementation", "use_cache"))
 
 
 def check(ctx: Context) -> Iterator[Finding]:
@@ -46,7 +48,8 @@ def check(ctx: Context) -> Iterator[Finding]:
         return
     old, new = ctx.old.generation_config or {}, ctx.new.generation_config or {}
     changed: list[str] = []
-    for key, default in DEFAULTS.items():
+    others = sorted((old.keys() | new.keys()) - DEFAULTS.keys() - _ELSEWHERE - _NOTES)
+    for key, default in {**DEFAULTS, **dict.fromkeys(others)}.items():
         before, after = old.get(key, default), new.get(key, default)
         before, after = (default if value is None else value for value in (before, after))
         if before != after:

@@ -48,6 +48,8 @@ def _compare(old: Tokenizer, new: Tokenizer) -> Outcome:
 
 
 def _same_parts(old: Tokenizer, new: Tokenizer) -> bool:
+    if old.unmatched != new.unmatched:
+        return False
     return old.vocab.same(new.vocab) and old.merges.same(new.merges) and old.scores.same(new.scores)
 
 

@@ -54,6 +54,12 @@ def _config_ids(side: Side, role: Role) -> frozenset[int]:
     return stop_ids((side.config or {}).get(f"{role}_token_id"))
 
 
+def _declared(side: Side, role: Role) -> frozenset[int]:
+    """The ids that config.json and generation_config.json declare."""
+    files = (side.config or {}, side.generation_config or {})
+    return frozenset[int]().union(*(stop_ids(each.get(f"{role}_token_id")) for each in files))
+
+
 def _name(side: Side) -> str:
     return side.tokenizer.path.rsplit("/", 1)[-1] if side.tokenizer is not None else ""
 
@@ -67,6 +73,19 @@ def moved(
     old, new = special(ctx.old, role), special(ctx.new, role)
     texts = old.content is not None and new.content is not None and old.content != new.content
     ids = bool(old.ids) and bool(new.ids) and old.ids != new.ids
+    before, after = _declared(ctx.old, role), _declared(ctx.new, role)
+    if not texts and not ids and role in ("bos", "pad") and before and after and before != after:
+        yield ctx.finding(
+            rule,
+            "breaks",
+            f"{role}_token_id of the configuration changed",
+            path="config.json" if "config.json" in ctx.new.tree.files else "generation_config.json",
+            pointer=f"/{role}_token_id",
+            old=", ".join(map(str, sorted(before))),
+            new=", ".join(map(str, sorted(after))),
+            why=cost,
+        )
+        return
     had, has = bool(old.ids or old.content is not None), bool(new.ids or new.content is not None)
     if not (texts or ids or had != has):
         return

@@ -31,6 +31,7 @@ RULE = Rule(
 def check(ctx: Context) -> Iterator[Finding]:
     """Compare every other tokenizer with the serving one; files that OLD has byte by byte tell nothing new."""
     names = [file.name for _, file in candidates(ctx.new.tree)]
+    yield from _unserved(ctx)
     if len(names) < 2:
         return
     if ctx.old is not None and all(name in ctx.old.tree.files and ctx.same(name, name) == "same" for name in names):
@@ -43,6 +44,29 @@ def check(ctx: Context) -> Iterator[Finding]:
         if found:
             yield ctx.finding(
                 RULE, "unproven", f"{file_of(first)} and {file_of(other)} disagree on {found}", path=file_of(other)
+            )
+
+
+def _unserved(ctx: Context) -> Iterator[Finding]:
+    """Files of tokenizers that are not the serving one: some server may load them, and no other rule reads them."""
+    if ctx.old is None or ctx.old.tokenizer is None or ctx.new.tokenizer is None:
+        return
+    read = {file_of(ctx.old.tokenizer), file_of(ctx.new.tokenizer)}
+    if ctx.new.tokenizer.format == "vocab":
+        read |= {"merges.txt", "added_tokens.json"}
+    sides = (ctx.old.tree, ctx.new.tree)
+    names = {file.name for tree in sides for file in tree.of("tokenizer") if "/" not in file.name}
+    names |= {name for name in ("added_tokens.json",) if any(name in tree.files for tree in sides)}
+    for name in sorted(names - read):
+        if ctx.same(name, name) != "same" and not (ctx.old.tree.single or ctx.new.tree.single):
+            there = [name in tree.files for tree in sides]
+            word = "changed" if all(there) else "is new" if there[1] else "is gone"
+            yield ctx.finding(
+                RULE,
+                "unproven",
+                f"{name} {word}; {file_of(ctx.new.tokenizer)} is what was compared",
+                path=name,
+                side=ctx.new if there[1] else ctx.old,
             )
 
 

@@ -56,6 +56,7 @@ def geometry() -> Iterator[Mutant]:
     for key, value in (
         *(("hidden_size", 128), ("num_hidden_layers", 5), ("num_attention_heads", 4), ("num_key_value_heads", 8)),
         *(("num_key_value_heads", ...), ("intermediate_size", 256), ("head_dim", 16), ("hidden_act", "gelu")),
+        *(("vocab_size", 384), ("torch_dtype", "float16"), ("layer_types", ["sliding_attention", "full_attention"])),
         *(("rms_norm_eps", 1e-6), ("num_local_experts", 8), ("attention_bias", True), ("moe_intermediate_size", 32)),
     ):
         yield f"{key} {value}", config(), config(**{key: value}), "CFG-GEOM", "restart"
@@ -74,6 +75,7 @@ def context() -> Iterator[Mutant]:
     yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 8192}
     less = config(max_position_embeddings=32768, rope_scaling={**yarn, "factor": 2.0})
     yield "yarn factor", config(max_position_embeddings=32768, rope_scaling=yarn), less, "CFG-CTX", "breaks"
+    yield "num_labels", config(num_labels=2), config(num_labels=3), "CFG-LABEL", "breaks"
     for limit in (100, 4096):
         old = config() | {"tokenizer_config.json": {"model_max_length": 8192}}
         new = config() | {"tokenizer_config.json": {"model_max_length": limit}}
@@ -146,6 +148,35 @@ def vocabulary() -> Iterator[Mutant]:
         yield f"rows {size % 400 + 321}", config() | good, config() | other, "CFG-VOCAB", "breaks"
 
 
+def others() -> Iterator[Mutant]:
+    """Keys that no rule knows."""
+    for key, value in (
+        ("final_logit_softcapping", 30.0),
+        ("mlp_bias", True),
+        ("vision_config", {"depth": 2}),
+        ("zzz", 1),
+    ):
+        yield f"{key} {value}", config(), config(**{key: value}), "CFG-OTHER", "unproven"
+        yield f"no {key}", config(**{key: value}), config(), "CFG-OTHER", "unproven"
+    for key, value in (("suppress_tokens", [1]), ("forced_bos_token_id", 5), ("stop_strings", ["x"])):
+        yield f"{key} {value}", generation(), generation(**{key: value}), "GEN-SAMPLE", "restart"
+    for key in ("add_bos_token", "add_eos_token"):
+        old, new = ({"tokenizer_config.json": {key: flag}} for flag in (True, False))
+        yield key, old, new, "TOK-CONF", "breaks"
+    for key, level in (
+        ("clean_up_tokenization_spaces", "restart"),
+        ("add_prefix_space", "unproven"),
+        ("q", "unproven"),
+    ):
+        old, new = ({"tokenizer_config.json": {key: flag}} for flag in (True, False))
+        yield key, old, new, "TOK-CONF", level
+    old, new = ({"special_tokens_map.json": {"additional_special_tokens": each}} for each in (["a"], ["a", "b"]))
+    yield "additional_special_tokens", old, new, "TOK-CONF", "unproven"
+    for key, rule in (("pad_token_id", "TOK-PADTOK"), ("bos_token_id", "TOK-BOS")):
+        yield key, generation(**{key: 1}), generation(**{key: 2}), rule, "breaks"
+        yield f"{key} of the configuration", config(**{key: 1}), config(**{key: 2}), rule, "breaks"
+
+
 def generated() -> Iterator[Mutant]:
     """Generation defaults."""
     for key, value in (("temperature", 1.0), ("top_p", 0.5), ("top_k", 1), ("do_sample", True), ("temperature", ...)):
@@ -161,7 +192,7 @@ def generated() -> Iterator[Mutant]:
         yield f"config stops {stops}", config(eos_token_id=[2, 3]), new, "GEN-EOS", "breaks"
 
 
-SOURCES = (architecture, geometry, context, rope, quantised, code, labels, vocabulary, generated)
+SOURCES = (architecture, geometry, context, rope, quantised, code, labels, vocabulary, generated, others)
 ALL = [pytest.param(*m[1:], id=f"{source.__name__}: {m[0]}") for source in SOURCES for m in source()]
 
 
@@ -179,11 +210,6 @@ HARMLESS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("torch_dtype renamed", config(torch_dtype="bfloat16"), config(dtype="bfloat16")),
     ("longer context", config(), config(max_position_embeddings=16384)),
     ("window switched off", config(), config(sliding_window=1024, use_sliding_window=False)),
-    (
-        "window of some layers",
-        config(),
-        config(sliding_window=512, layer_types=["sliding_attention", "full_attention"]),
-    ),
     ("rope_scaling null", config(), config(rope_scaling=None)),
     ("type for rope_type", config(rope_scaling=llama3()), config(rope_scaling=llama3(type="llama3"))),
     ("labels in another order of keys", config(id2label={"0": "a", "1": "b"}), config(id2label={"1": "b", "0": "a"})),
@@ -235,6 +261,11 @@ def test_bad_input_is_exit_2(tmp_path: Path, text: str, reason: str) -> None:
 def test_values_of_any_kind_do_not_crash(tmp_path: Path, key: str, value: Any) -> None:
     report = kit.judge(tmp_path, config(), config(**{key: value}))
     assert report.exit_code in (exits.PASS, exits.REFUSED, exits.BAD_INPUT)
+
+
+def test_a_window_of_some_layers_does_not_shorten_the_context(tmp_path: Path) -> None:
+    new = config(sliding_window=512, layer_types=["sliding_attention", "full_attention"])
+    assert kit.levels(kit.judge(tmp_path, config(), new)) == {"CFG-GEOM": "restart"}
 
 
 def test_versions() -> None:

@@ -1,0 +1,85 @@
+"""TOK-CONF: settings of tokenizer_config.json whose effect depends on the class that reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ....models.hf_config import token_content
+from ....models.strict_json import items_of
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Level, Rule
+
+RULE = Rule(
+    id="TOK-CONF",
+    name="tokenizer-settings-changed",
+    family="TOK",
+    severity=Severity.WARNING,
+    summary="settings of tokenizer_config.json or special_tokens_map.json differ",
+    what="Every key that no other rule judges. add_bos_token and add_eos_token change what is put around a text, "
+    "clean_up_tokenization_spaces how answers read; for any other key nothing is known.",
+    why="the same tokenizer.json behaves in another way, depending on the class and release that load it",
+    hint="keep the key, or try the new version with your server and accept the finding with a reason",
+    bad='{"add_bos_token": false}   (was true)',
+    good='{"add_bos_token": true}',
+    example="json",
+    exemptions=("names, paths and versions that are only notes",),
+    reads=("tokenizer-config",),
+)
+
+# Judged by other rules.
+_ELSEWHERE = frozenset(
+    ("eos_token", "bos_token", "pad_token", "unk_token", "padding_side", "truncation_side", "model_max_length")
+) | {"chat_template", "auto_map"}
+_NOTES = frozenset(
+    ("name_or_path", "_name_or_path", "special_tokens_map_file", "tokenizer_file", "vocab_file", "merges_file")
+) | {"transformers_version", "processor_class", "_commit_hash", "added_tokens_file", "cache_dir", "device_map"}
+# What a missing key means, whatever the class.
+_MEANS: dict[str, Any] = {"extra_special_tokens": {}, "additional_special_tokens": [], "sp_model_kwargs": {}}
+_FRAME = frozenset(("add_bos_token", "add_eos_token"))
+_TEXT = frozenset(("clean_up_tokenization_spaces", "spaces_between_special_tokens"))
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """One finding a key."""
+    if ctx.old is None:
+        return
+    for file in ("tokenizer_config.json", "special_tokens_map.json"):
+        old, new = ctx.old.json(file), ctx.new.json(file)
+        if old is None or new is None:
+            continue
+        for key in sorted((old.keys() | new.keys()) - _NOTES):
+            judged = key in _ELSEWHERE and (file == "tokenizer_config.json" or token_content(old.get(key)) is None)
+            before, after = _plain(key, old), _plain(key, new)
+            if not judged and before != after:
+                yield ctx.finding(
+                    RULE,
+                    _level(ctx, key, before, after),
+                    f"{key} differs",
+                    path=file,
+                    pointer=f"/{key}",
+                    old=before,
+                    new=after,
+                    plan=("reload-tokenizer",),
+                )
+
+
+def _plain(key: str, values: dict[str, Any]) -> Any:
+    """A value with the two ways to write a special token made one."""
+    value = values.get(key, _MEANS.get(key))
+    if value is None:
+        return _MEANS.get(key)
+    if key.endswith("_token"):
+        return token_content(value) or value
+    if key == "additional_special_tokens":
+        return [token_content(each) or each for each in items_of(value)]
+    return value
+
+
+def _level(ctx: Context, key: str, old: Any, new: Any) -> Level:
+    said = isinstance(old, bool) and isinstance(new, bool)
+    if key in _FRAME and said:
+        return "breaks"  # every prompt starts or ends otherwise, as in TOK-POST
+    if key in _TEXT and said:
+        return "breaks" if ctx.contract.level in ("ids", "strict") else "restart"
+    return "unproven"
