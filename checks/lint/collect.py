@@ -28,8 +28,7 @@ from .sources.yamlnodes import Document, Map, documents
 _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "venv"})
 # What a YAML file must mention to be worth parsing, and what makes it a template that is not YAML yet.
 _YAML_OF_INTEREST = lazy(
-    r"""(^|[{,\s])["']?(kind|groups|spec|images|resources|jobs|runs|script|before_script|Resources)["']?\s*:""",
-    re.MULTILINE,
+    r"""^[{ \t-]*["']?(apiVersion|kind|groups|spec|images|resources|Resources|jobs)["']?\s*:""", re.MULTILINE
 )
 _JSON_OF_INTEREST = lazy(r'"apiVersion"\s*:')
 
@@ -210,6 +209,7 @@ def _read_yaml(file: TextFile, inputs: Inputs, *, rendered: bool, of_interest: b
         file.origin = _source("helm").sources_of(file)
     found = list(documents(file)) if rendered or not is_template(file.text) else _template(file, inputs)
     inputs.files.append(file)
+    idle = {m for m, texts in table.MENTIONS.items() if not any(text in file.text for text in texts)}
     for document in found:
         inputs.documents.append(document)
         objects = list(resources(document))
@@ -223,7 +223,7 @@ def _read_yaml(file: TextFile, inputs: Inputs, *, rendered: bool, of_interest: b
             inputs.notices.append((file.path, notice))
         for what, modules in table.IN_YAML.items():
             for module in modules:
-                if module in table.MENTIONS and not table.MENTIONS[module].search(file.text):
+                if module in idle:
                     continue
                 source = _source(module)
                 subjects = list(source.from_document(document, objects))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .lazy import lazy
 
@@ -361,6 +362,7 @@ _IMAGES = [(lazy(runtime.image), runtime) for runtime in RUNTIMES if runtime.ima
 _CLIENT_TAG = lazy(r"-sdk$")
 
 
+@lru_cache(maxsize=4096)
 def by_image(repository: str, tag: str = "") -> Runtime | None:
     """The runtime that an image repository names, None for clients, routers and unknown images."""
     repository = repository.lower()

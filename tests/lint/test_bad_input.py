@@ -120,6 +120,11 @@ def test_definitions_are_skipped_and_lines_stay(tmp_path: Path) -> None:
     assert [f.where.line for f in report.findings if f.where] == [18]
 
 
+def test_a_million_blank_lines(tmp_path: Path) -> None:
+    (tmp_path / "blank.yaml").write_text("\n" * 1_000_000 + "x: 1\n")
+    assert run(tmp_path).exit_code == 3
+
+
 def test_many_documents(tmp_path: Path) -> None:
     (tmp_path / "stream.yaml").write_text("---\n".join([GOOD] * 10_000))
     assert run(tmp_path).inputs == 10_000

@@ -9,12 +9,19 @@ from .text import TextFile
 from .yamlnodes import Document, Map, documents
 
 
-def embedded(resource: Resource, holder: Map, key: str) -> Iterator[Resource]:
+def embedded(resource: Resource, holder: Map, key: str) -> list[Resource]:
     """The mappings that the text under `key` holds, each as a resource that reports under the outer object's identity.
 
     A literal block keeps exact lines and columns; of other scalars only the first line is known. Text that is not
     YAML, a template for instance, yields nothing: the outer document has been read, and what is in it is free text.
     """
+    known = resource.inner.get((id(holder), key))
+    if known is None:
+        known = resource.inner[id(holder), key] = list(_read(resource, holder, key))
+    return known
+
+
+def _read(resource: Resource, holder: Map, key: str) -> Iterator[Resource]:
     value = holder.get(key)
     if not isinstance(value, str) or ":" not in value:
         return

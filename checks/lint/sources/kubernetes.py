@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -21,10 +21,12 @@ _FRAMEWORKS = (
 
 @dataclass(eq=False)
 class Resource:
-    """One object of a document. `root` is its mapping; `document` the YAML document it stands in."""
+    """One object of a document. `root` is its mapping, `document` the YAML document it stands in; `inner` keeps what
+    YAML inside its texts has been read as, so that several rules read it once."""
 
     document: Document
     root: Map
+    inner: dict[tuple[int, str], list[Resource]] = field(default_factory=dict[tuple[int, str], "list[Resource]"])
 
     @property
     def path(self) -> str:

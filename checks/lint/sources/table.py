@@ -34,8 +34,8 @@ BY_NAME = [
 # what the subjects are -> modules that find more of them in YAML documents
 IN_YAML: dict[str, tuple[str, ...]] = {"shell": ("scripts",), "rules": ("rules_file",)}
 
-# module -> what a file must mention for the module to find anything in it
-MENTIONS = {"rules_file": lazy(r"expr|[qQ]uery")}
+# module -> texts of which a file must hold one for the module to find anything in it
+MENTIONS = {"rules_file": ("expr", "uery")}
 
 # file that marks a folder -> module that renders it
 FOLDERS: dict[str, str] = {"Chart.yaml": "helm"}
