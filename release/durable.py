@@ -223,10 +223,12 @@ def human_size(size: float) -> str:
 
 
 def read_bounded(path: Path, limit: int) -> bytes:
-    """The bytes of a small file. Raises BadInput when it is larger than `limit` bytes."""
+    """The bytes of a small file. Raises BadInput when it is larger than `limit` bytes or not a regular file."""
     with _opened(path) as descriptor:
         size = os.fstat(descriptor).st_size
         if size > limit:
             raise BadInput(path, f"{human_size(size)}, more than the {human_size(limit)} such a file may have")
-        with os.fdopen(os.dup(descriptor), "rb") as stream:
-            return stream.read(limit + 1)
+        data = os.read(descriptor, limit + 1)
+        while len(data) < size and (more := os.read(descriptor, limit + 1 - len(data))):
+            data += more
+        return data

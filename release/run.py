@@ -11,6 +11,7 @@ from ..report.blocks import Table
 from ..report.errors import BadInput, NothingToCheck
 from ..report.finding import Finding
 from ..report.report import Report, ordered
+from ..report.rule import Rule
 
 if TYPE_CHECKING:
     from .desk import Desk
@@ -69,6 +70,7 @@ def _run_gates(desk: Desk, model: str, key: str, password: str) -> Report:
     manifest = load_manifest(desk.store, digest)
     against = desk.live(desk.position())
     findings: list[Finding] = []
+    rules: list[Rule] = []
     rows: list[list[str]] = []
     facts: dict[str, Any] = {}
     unsigned = "signed" if key else "unsigned"
@@ -94,7 +96,9 @@ def _run_gates(desk: Desk, model: str, key: str, password: str) -> Report:
                 key,
                 password,
             )
-            findings += outcome.report.findings if outcome.report else []
+            if outcome.report is not None:
+                findings += outcome.report.findings
+                rules += outcome.report.rules
             word = "passed" if outcome.passed else "failed"
             rows.append([name, word, outcome.reason, unsigned])
             facts[name] = {"passed": outcome.passed, "reason": outcome.reason, "evidence": evidence.digest}
@@ -102,6 +106,7 @@ def _run_gates(desk: Desk, model: str, key: str, password: str) -> Report:
     return Report(
         command="gate",
         findings=ordered(findings),
+        rules=tuple(rules),
         fail_on=None,
         inputs=1,
         facts={"stage": desk.name, "digest": digest, "against": against or None, "gates": facts, "evidence": unsigned},
