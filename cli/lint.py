@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Annotated
 
 import typer
@@ -80,7 +81,9 @@ def lint(  # noqa: PLR0917 - typer passes them by name
     from ..config.load import load
     from ..report.finding import Severity
 
-    return run(
+    # The process ends with the command: collecting garbage on the way, or once more at the end, gains nothing.
+    gc.disable()
+    code = run(
         "lint",
         Outputs(output_format, tuple(output or ()), color, show_suppressed),
         lambda: verb(
@@ -102,3 +105,5 @@ def lint(  # noqa: PLR0917 - typer passes them by name
             show_files=show_files,
         ),
     )
+    gc.freeze()
+    return code
