@@ -50,6 +50,7 @@ def validate(  # noqa: PLR0917 - typer passes them by name
     interlock validate ./adapter --against ./adapter-live --base ./llama-3.1-8b
     """
     from ..checks.validate.run import validate as verb
+    from ..report.blocks import Text
     from ..report.report import Report
 
     def go() -> Report:
@@ -69,6 +70,9 @@ def validate(  # noqa: PLR0917 - typer passes them by name
                 run=run_models,
             )
             report.facts["digests"] = dict(zip(("new", "old"), digests, strict=False))
+            resolved = [f"{name} is {digest}" for name, digest in zip((new, against), digests, strict=False) if digest]
+            if resolved:
+                report.body.insert(0, Text("\n".join(resolved)))
             return report
 
     return run("validate", Outputs(output_format, tuple(output or ()), color), go)

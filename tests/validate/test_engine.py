@@ -149,6 +149,20 @@ def test_external_data_is_checked(tmp_path: Path) -> None:
         assert report.exit_code == exits.BAD_INPUT, location
 
 
+def test_external_data_behind_a_link_is_refused(tmp_path: Path) -> None:
+    import onnx
+
+    (tmp_path / "m").mkdir()
+    (tmp_path / "secret.bin").write_bytes(bytes(8))
+    proto = onnx.load_from_string(onnx_model(IO, OUT))
+    onnx.save(proto, tmp_path / "m" / "a.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
+    (tmp_path / "m" / "w.bin").unlink()
+    (tmp_path / "m" / "w.bin").symlink_to("../secret.bin")
+    assert validate(tmp_path / "m" / "a.onnx", contract=Contract()).exit_code == exits.BAD_INPUT
+    with pytest.raises(UnreadableModel, match="out of the model"):
+        validate(tmp_path / "m", contract=Contract())
+
+
 def test_large_files_are_only_sampled(tmp_path: Path) -> None:
     for name in ("a", "b"):
         with (tmp_path / f"{name}.bin").open("wb") as stream:

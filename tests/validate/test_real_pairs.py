@@ -192,4 +192,6 @@ def test_a_version_in_a_registry_is_the_live_one(tmp_path: Path, capsys: pytest.
     document = json.loads(capsys.readouterr().out)
     assert document["facts"]["verdict"] == "hot"
     assert document["facts"]["digests"]["old"].startswith("sha256:")
+    assert run(BY_NAME["validate"], [str(new), "--against", f"{layout}:prod"]) == exits.PASS
+    assert f"{layout}:prod is {document['facts']['digests']['old']}" in capsys.readouterr().out
     assert run(BY_NAME["validate"], [str(new), "--against", f"{layout}:absent"]) == exits.BAD_INPUT

@@ -50,6 +50,10 @@ def _fault(side: Side, model: OnnxModel, tensor: Initializer, location: str) -> 
         raise UnreadableModel(where, f"tensor {tensor.name[:80]!r} has the graph itself for external data")
     if side.tree.single:
         path = where.parent / location
+        if not path.resolve().is_relative_to(where.parent.resolve()):
+            raise UnreadableModel(
+                path, "is a link that leads out of the model's folder", hint="copy the file in its place"
+            )
         size = path.stat().st_size if path.is_file() else -1
     else:
         size = side.tree.files[name].size if name in side.tree.files else -1
