@@ -21,8 +21,12 @@ def generate(root: Path) -> ModuleType:
     return module
 
 
-def test_generated_files_are_current(generate: ModuleType, root: Path) -> None:
-    wanted = generate.files()
+@pytest.fixture(scope="module")
+def wanted(generate: ModuleType) -> dict[Path, str]:
+    return generate.files()
+
+
+def test_generated_files_are_current(generate: ModuleType, wanted: dict[Path, str], root: Path) -> None:
     old = [p for p, text in wanted.items() if not p.is_file() or p.read_text(encoding="utf-8") != text]
     names = [str(path.relative_to(root)) for path in (*old, *generate.stale(wanted))]
     assert names == [], "run: .venv/bin/python docs/generate.py"
@@ -43,11 +47,11 @@ def test_rule_names_and_ids_are_unique(generate: ModuleType) -> None:
         assert re.fullmatch(r"[A-Z]+(-[A-Z]+)*\d{0,3}", rule.id) and re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
 
 
-def test_links_lead_somewhere(generate: ModuleType, root: Path) -> None:
-    for path, text in generate.files().items():
+def test_links_lead_somewhere(wanted: dict[Path, str], root: Path) -> None:
+    for path, text in wanted.items():
         for target in re.findall(r"\]\(([^)#:]+)\)", text):
             there = (path.parent / target).resolve()
-            assert there in generate.files() or there.exists(), f"{path.relative_to(root)} -> {target}"
+            assert there in wanted or there.exists(), f"{path.relative_to(root)} -> {target}"
 
 
 def test_schema_is_a_json_schema(root: Path) -> None:
