@@ -19,9 +19,9 @@ RULE = Rule(
     family="HU2",
     severity=Severity.WARNING,
     summary="global model rebound while requests run, without lock or single swap",
-    what="Functions behind a route, thread, scheduler or file watcher that rebind a global (or app.state attribute) "
-    "holding a model, session, tokenizer or engine without a lock: several globals one after the other, or one that "
-    "is emptied or changed in place before the new model is whole. A single assignment of one finished object is "
+    what="Functions behind a route, thread, scheduler or file watcher that rebind a global, or an attribute of "
+    "app.state or of a module, holding a model, session, tokenizer or engine without a lock: several of them one "
+    "after the other, or one that is emptied or changed in place before the new model is whole. A single assignment of one finished object is "
     "information only.",
     why="A request that runs between two assignments uses the new tokenizer with the old weights, or finds None. A "
     "model reloaded under its old name also keeps what is cached for that name: prefix-cache blocks of the old "
@@ -59,7 +59,8 @@ _HOLDS_MODEL = lazy(
     re.IGNORECASE,
 )
 _NOT_MODEL = lazy(
-    r"(name|path|dir|url|id|type|file|config|lock|cache|count|time|version|loaded|ready|status|info)s?$", re.IGNORECASE
+    r"(name|path|dir|url|id|type|file|config|lock|cache|count|time|version|loaded|ready|status|info|training|enabled|state)s?$",
+    re.IGNORECASE,
 )
 _LOADERS = lazy(
     r"(^|\.)(from_pretrained|InferenceSession|load_model|load_checkpoint|load_from_checkpoint|pipeline|SentenceTransformer"
@@ -70,7 +71,7 @@ _LOCK = lazy(r"lock|mutex|semaphore|condition|guard", re.IGNORECASE)
 
 def check(source: PythonFile, ctx: Context) -> Iterator[Finding]:
     """Judge the functions of a file that run while it serves."""
-    if "global " not in source.file.text and ".state." not in source.file.text:
+    if not any(isinstance(node, ast.Global) or _is_stored_attribute(node) for node in source.nodes):
         return
     for function, how in while_serving(source).items():
         rebinds = [item for item in _rebinds(source, function) if not _guarded(source, item[1], item[0])]
@@ -98,18 +99,26 @@ def _rebinds(source: PythonFile, function: Function) -> list[tuple[str, ast.stmt
             continue
         for target in node.targets:
             for each in target.elts if isinstance(target, ast.Tuple) else [target]:
-                name = _global_name(each, declared)
+                name = _global_name(source, each, declared)
                 if name and _is_model(source, name, node.value):
                     found.append((name, node))
     return sorted(found, key=lambda item: item[1].lineno)
 
 
-def _global_name(target: ast.expr, declared: set[str]) -> str:
+def _is_stored_attribute(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+
+
+def _global_name(source: PythonFile, target: ast.expr, declared: set[str]) -> str:
+    """The name of a global, of an attribute of app.state or of an imported module; empty for anything else."""
     if isinstance(target, ast.Name):
         return target.id if target.id in declared else ""
-    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Attribute) and target.value.attr == "state":
+    if not isinstance(target, ast.Attribute):
+        return ""
+    if isinstance(target.value, ast.Attribute) and target.value.attr == "state":
         return f"state.{target.attr}"
-    return ""
+    module = target.value.id if isinstance(target.value, ast.Name) and target.value.id in source.imports else ""
+    return f"{module}.{target.attr}" if module and module.islower() else ""
 
 
 def _is_model(source: PythonFile, name: str, value: ast.expr) -> bool:

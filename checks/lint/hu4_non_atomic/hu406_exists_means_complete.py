@@ -65,6 +65,7 @@ _FETCHERS = lazy(
     r"(^|[._])(download\w*|snapshot_download|hf_hub_download|urlretrieve|fetch\w*|copy_from_s3|download_file|wget|load_from_hub)$",
     re.IGNORECASE,
 )
+_BY_REPOSITORY = frozenset({"snapshot_download", "hf_hub_download"})
 _EXISTS = frozenset({"os.path.exists", "os.path.isdir", "os.path.isfile", "os.listdir", "os.scandir", "glob.glob"})
 
 
@@ -163,6 +164,11 @@ def _fetches(source: PythonFile, node: ast.If, tested: ast.expr) -> bool:
     wanted = ast.unparse(tested)
     for call, name in zip(calls, names, strict=True):
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if name.rsplit(".", 1)[-1] in _BY_REPOSITORY:  # the first argument is the repository, and the cache is its own
+            given = [keyword.value for keyword in call.keywords if keyword.arg in ("local_dir", "cache_dir")]
+        # `path = download(path)`: what was tested is the name of a model, not where it goes.
+        if any(isinstance(parent, ast.Return | ast.Assign) for parent in source.parents(call) if parent in node.body):
+            continue
         if _FETCHERS.search(name) and any(wanted in ast.unparse(value) for value in given):
             return True
     return False
