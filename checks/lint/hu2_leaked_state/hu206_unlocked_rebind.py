@@ -21,8 +21,8 @@ RULE = Rule(
     summary="global model rebound while requests run, without lock or single swap",
     what="Functions behind a route, thread, scheduler or file watcher that rebind a global, or an attribute of "
     "app.state or of a module, holding a model, session, tokenizer or engine without a lock: several of them one "
-    "after the other, or one that is emptied or changed in place before the new model is whole. A single assignment of one finished object is "
-    "information only.",
+    "after the other, or one that is emptied or changed in place before the new model is whole. A single assignment "
+    "of one finished object is information only.",
     why="A request that runs between two assignments uses the new tokenizer with the old weights, or finds None. A "
     "model reloaded under its old name also keeps what is cached for that name: prefix-cache blocks of the old "
     "adapter were served after such a reload (vllm-project/vllm#42125, #31326).",
