@@ -30,15 +30,17 @@ def _results(*findings: Finding) -> list[dict[str, Any]]:
     return sarif.document(Report(command="lint", findings=list(findings), inputs=1))["runs"][0]["results"]
 
 
-@pytest.mark.parametrize("docs", ["", "https://docs.example/interlock"])
 def test_official_validator_has_no_error(
-    samples: dict[str, Report], validator: Path, tmp_path: Path, docs: str, monkeypatch: pytest.MonkeyPatch
+    samples: dict[str, Report], validator: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("INTERLOCK_DOCS_URL", docs)
     nasty = _finding(rule="x\ny", name="", message="", where=Location("a b/#?%\udcff.yaml", 2, 9, 1, 1), why="\x00")
-    logs = [tmp_path / f"{name}.sarif" for name in (*samples, "nasty")]
-    for log, report in zip(logs, [*samples.values(), Report(command="lint", findings=[nasty])], strict=True):
-        log.write_text(formats.render("sarif", report), encoding="utf-8")
+    reports = {**samples, "nasty": Report(command="lint", findings=[nasty])}
+    logs: list[Path] = []
+    for number, docs in enumerate(("", "https://docs.example/interlock")):
+        monkeypatch.setenv("INTERLOCK_DOCS_URL", docs)
+        for name, report in reports.items():
+            logs.append(tmp_path / f"{name}-{number}.sarif")
+            logs[-1].write_text(formats.render("sarif", report), encoding="utf-8")
     assert sarif_multitool.errors(validator, *logs) == []
 
 
