@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from posixpath import basename
 
-from ..lazy import lazy
 from ..sources.shell import Command, Word
 
 
@@ -213,7 +212,3 @@ _TOOLS: dict[str, _Reader] = {
     "curl": _curl,
     "git": _git,
 }
-SINGLE = frozenset({"wget", "curl"})
-"""Tools that write one file."""
-MENTIONED = lazy(r"\b(" + "|".join(re.escape(name) for name in _TOOLS) + r")\b")
-"""A cheap test for texts that may hold such a command."""

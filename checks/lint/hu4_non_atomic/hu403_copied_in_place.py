@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from posixpath import dirname
+from typing import TYPE_CHECKING
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
@@ -16,8 +17,10 @@ from ..sources.pods import Container, Pod
 from ..sources.scripts import ShellText
 from ..sources.yamlnodes import Map
 from ..volumes import Store, model_path_on, stores
-from .copies import MENTIONED, SINGLE, Copy, copies
-from .paths import is_test
+from .paths import COPIES, is_test
+
+if TYPE_CHECKING:
+    from .copies import Copy
 
 RULE = Rule(
     id="HU403",
@@ -62,10 +65,12 @@ _MODEL = lazy(r"model|weights|checkpoint|ckpt", re.IGNORECASE)
 
 def check(text: ShellText, ctx: Context) -> Iterator[Finding]:
     """Judge the copying commands of a shell text."""
-    if text.how == "dockerfile" or not MENTIONED.search(text.text) or is_test(text.path):
+    if text.how == "dockerfile" or not COPIES.search(text.text) or is_test(text.path):
         return
     if text.container is not None and text.container.init:
         return
+    from .copies import copies
+
     for copy in copies(text.commands):
         where = _served(text, copy, ctx)
         if not where or has_version(copy.path) or STAGING.search(copy.path) or _moved_later(text, copy):
@@ -93,7 +98,7 @@ def _served(text: ShellText, copy: Copy, ctx: Context) -> str:
         return (
             "" if _starts_server_after(text, copy) and not mounted else "where a server of this tree reads its models"
         )
-    if copy.tool in SINGLE or not CONVENTIONAL.search(path):
+    if copy.tool in ("wget", "curl") or not CONVENTIONAL.search(path):
         return ""
     if mounted or path.startswith("$"):
         return "" if _starts_server_after(text, copy) and not mounted else "a model store that servers read"

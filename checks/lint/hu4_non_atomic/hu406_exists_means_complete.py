@@ -14,8 +14,7 @@ from ..rulebase import Context
 from ..sources.python import PythonFile
 from ..sources.scripts import ShellText
 from ..sources.shell import Command, Word
-from .copies import copies
-from .paths import is_test
+from .paths import COPIES, is_test
 from .pypaths import describe
 
 RULE = Rule(
@@ -75,6 +74,10 @@ def check_shell(text: ShellText, ctx: Context) -> Iterator[Finding]:
         return
     if not re.search(r"\[|\btest\b", text.text):
         return
+    if not COPIES.search(text.text):
+        return
+    from .copies import copies
+
     commands = text.commands
     downloads = [copy for copy in copies(commands) if copy.download]
     for index, command in enumerate(commands):

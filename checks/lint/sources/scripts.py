@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from ....report.finding import Edit, Location
 from ..lazy import lazy
-from . import dockerfile, workflow
+from . import workflow
 from .argv import Word as YamlWord
 from .embedded import origin_of
 from .kubernetes import Resource
@@ -18,6 +19,9 @@ from .pods import Container
 from .shell import Command, Hole, Origin, Script, Word, parse
 from .text import TextFile
 from .yamlnodes import Document, Map, Seq, Span, pointer, walk
+
+if TYPE_CHECKING:
+    from .dockerfile import Instruction
 
 _SHEBANG = lazy(r"#!\s*/\S*(?:/env\s+)?(?:ba|da|a|z|k)?sh\b")
 _LOOKS_LIKE_SHELL = lazy(r"#!\s*/\S*\bsh\b|#!\s*/\S*env (ba)?sh|^\s*set -[eux]", re.MULTILINE)
@@ -82,7 +86,9 @@ def from_file(file: TextFile) -> Iterator[ShellText]:
     if name.endswith((".sh", ".bash", ".ksh", ".zsh")) or _SHEBANG.match(file.text):
         yield ShellText(file, "script", file.text)
         return
-    read = dockerfile.parse_dockerfile(file.text)
+    from .dockerfile import parse_dockerfile
+
+    read = parse_dockerfile(file.text)
     for item in read.instructions:
         script = item.script
         if script is not None:
@@ -95,7 +101,7 @@ def _known_script(script: Script) -> Script:
     return script
 
 
-def _exec_form(item: dockerfile.Instruction) -> Script:
+def _exec_form(item: Instruction) -> Script:
     """`["a", "b"]` as a command whose words stand where they are quoted."""
     words: list[Word] = []
     at = 0
