@@ -18,7 +18,8 @@ from .kubernetes import Resource
 from .pods import Container
 from .shell import Command, Hole, Origin, Script, Word, parse
 from .text import TextFile
-from .yamlnodes import Document, Map, Seq, Span, pointer, walk
+from .yamlnodes import EMPTY, Document, Map, Seq, Span, pointer, walk
+from .yamlnodes import text as scalar_text
 
 if TYPE_CHECKING:
     from .dockerfile import Instruction
@@ -30,8 +31,8 @@ _INTERPOLATED = lazy(r"\$\([A-Za-z_]\w*\)|\$\{?[A-Za-z_]\w*\}?|\{\{.*?\}\}")
 
 @dataclass(eq=False)
 class ShellText:
-    """A shell text. `how` is `script`, `dockerfile`, `workflow`, `container` or `config`; `text` what to search before
-    asking for `script`. Container commands have the `container`, and with ConfigMaps share the `resource`."""
+    """A shell text. `how` is `script`, `dockerfile`, `workflow`, `container`, `compose` or `config`; `text` what to
+    search before asking for `script`. Container commands have the `container`, and ConfigMaps too the `resource`."""
 
     file: TextFile
     how: str
@@ -125,6 +126,7 @@ def from_document(document: Document, resources: list[Resource]) -> Iterator[She
         yield ShellText(file, "workflow", step.text, origin, pointer=where, variables=step.variables)
     if not resources:
         yield from _user_data(file, document.root)
+        yield from _compose(file, document.root)
     for resource in resources:
         for pod in resource.pods:
             for container in [*pod.containers, *pod.init_containers]:
@@ -145,6 +147,22 @@ def _user_data(file: TextFile, root: object) -> Iterator[ShellText]:
             )
 
 
+def _compose(file: TextFile, root: object) -> Iterator[ShellText]:
+    """The commands of the services in a Compose file."""
+    services = root.get_map("services") if isinstance(root, Map) else EMPTY
+    for service in services.values():
+        if not isinstance(service, Map) or not ("image" in service or "build" in service):
+            continue
+        for key in ("entrypoint", "command"):
+            value = service.get(key)
+            if isinstance(value, str):
+                origin = origin_of(file, service.span(key), value)
+                yield ShellText(file, "compose", value, origin, pointer=pointer(service, key))
+            elif isinstance(value, Seq) and value:
+                words = [YamlWord(scalar_text(item), value, index) for index, item in enumerate(value)]
+                yield from _words(file, words, None, pointer(service, key))
+
+
 def _config(file: TextFile, resource: Resource) -> Iterator[ShellText]:
     data = resource.root.get_map("data")
     for key, value in data.items():
@@ -156,19 +174,10 @@ def _config(file: TextFile, resource: Resource) -> Iterator[ShellText]:
 
 def _container(file: TextFile, resource: Resource, container: Container) -> Iterator[ShellText]:
     command, arguments = container.words
-    words = [*command, *arguments]
-    script = next((index for index in _script_words(words)), None)
-    if script is not None:
-        word = words[script]
-        origin = origin_of(file, _span(word), word.text)
-        where = pointer(word.holder, word.slot)
-        yield ShellText(file, "container", word.text, origin, resource, container, where)
-    elif words:
-        read = partial(_argv, file, words, container)
-        where = pointer(container.map, "command" if command else "args")
-        yield ShellText(
-            file, "container", " ".join(word.text for word in words), Origin(), resource, container, where, read
-        )
+    where = pointer(container.map, "command" if command else "args")
+    for text in _words(file, [*command, *arguments], container, where):
+        text.resource = resource
+        yield text
     hooks = container.map.get_map("lifecycle")
     for hook in ("postStart", "preStop"):
         run = hooks.get_map(hook).get_map("exec").get("command")
@@ -184,7 +193,22 @@ def _container(file: TextFile, resource: Resource, container: Container) -> Iter
             )
 
 
-def _argv(file: TextFile, words: list[YamlWord], container: Container) -> Script:
+def _words(file: TextFile, words: list[YamlWord], container: Container | None, where: str) -> Iterator[ShellText]:
+    """A command and its arguments: the text after `sh -c`, or the one command that they are."""
+    for place in _script_words(words):
+        word = words[place]
+        origin = origin_of(file, _span(word), word.text)
+        where = pointer(word.holder, word.slot)
+        yield ShellText(file, "container", word.text, origin, None, container, where)
+        return
+    if words:
+        text = " ".join(word.text for word in words)
+        yield ShellText(
+            file, "container", text, Origin(), None, container, where, partial(_argv, file, words, container)
+        )
+
+
+def _argv(file: TextFile, words: list[YamlWord], container: Container | None) -> Script:
     """A command and its arguments as the one command that they are."""
     return Script([Command([_word(file, word, container) for word in words])], {})
 
@@ -204,11 +228,11 @@ def _span(word: YamlWord | workflow.Step) -> Span:
     return word.holder.span(word.slot)  # pyright: ignore[reportArgumentType]
 
 
-def _word(file: TextFile, word: YamlWord, container: Container) -> Word:
+def _word(file: TextFile, word: YamlWord, container: Container | None) -> Word:
     """A YAML word as a shell word, with the variables filled in that the container sets."""
     origin, span = origin_of(file, _span(word), word.text), _span(word)
     parts: list[str] = []
-    value, at = container.expand(word.text), 0
+    value, at = container.expand(word.text) if container else word.text, 0
     for found in _INTERPOLATED.finditer(value):
         parts.extend((value[at : found.start()], Hole(found.group())))
         at = found.end()

@@ -111,3 +111,21 @@ def test_an_edit_touches_only_the_word() -> None:
     edit = text.replace(text.commands[0].words[1], "poll", "explicit")
     assert edit is not None
     assert (edit.line, edit.column, edit.end_column) == (2, 30, 34)
+
+
+def test_compose_services() -> None:
+    texts = read(
+        "services:\n  triton:\n    image: x\n    command: tritonserver --a=b\n  other:\n    build: .\n"
+        "    entrypoint: [sh, -c, cp a b]\n    command: [ls, '-l']\n  odd: {}\n"
+    )
+    assert words(texts) == [
+        ("tritonserver", "tritonserver"), ("--a=b", "--a=b"), ("cp", "cp"), ("a", "a"), ("b", "b"), ("ls", "ls"),
+        ("-l", "-l"),
+    ]  # fmt: skip
+
+
+def test_machine_start_scripts() -> None:
+    texts = read(
+        "Resources:\n  A:\n    UserData: !Sub |\n      #!/bin/bash\n      cp a b\n    Other: '#!/usr/bin/python'\n"
+    )
+    assert words(texts) == [("cp", "cp"), ("a", "a"), ("b", "b")]
