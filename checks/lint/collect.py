@@ -28,7 +28,7 @@ from .sources.yamlnodes import Document, Map, documents
 _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "venv"})
 # What a YAML file must mention to be worth parsing, and what makes it a template that is not YAML yet.
 _YAML_OF_INTEREST = lazy(
-    r"""^[{ \t-]*["']?(apiVersion|kind|groups|spec|images|resources|Resources|jobs)["']?\s*:""", re.MULTILINE
+    r"""^[{ \t-]*["']?(apiVersion|kind|groups|Resources|jobs|runs|script|services)["']?\s*:""", re.MULTILINE
 )
 _JSON_OF_INTEREST = lazy(r'"apiVersion"\s*:')
 
@@ -203,7 +203,8 @@ def read_text(path: str) -> TextFile:
 def _read_yaml(file: TextFile, inputs: Inputs, *, rendered: bool, of_interest: bool = True) -> None:
     """Documents and objects of a YAML or JSON file, and what its documents embed."""
     wanted = _JSON_OF_INTEREST if file.path.endswith(".json") else _YAML_OF_INTEREST
-    if not of_interest and not wanted.search(file.text):
+    kustomization = os.path.basename(file.path).startswith("kustomization.")
+    if not of_interest and not kustomization and not wanted.search(file.text):
         return
     if file.origin is None and "# Source: " in file.text:
         file.origin = _source("helm").sources_of(file)
@@ -213,12 +214,12 @@ def _read_yaml(file: TextFile, inputs: Inputs, *, rendered: bool, of_interest: b
     for document in found:
         inputs.documents.append(document)
         objects = list(resources(document))
-        if not objects and os.path.basename(file.path).startswith("kustomization.") and isinstance(document.root, Map):
+        if not objects and kustomization and isinstance(document.root, Map):
             objects = [Resource(document, document.root)]
             objects[0].kind = "Kustomization"
         inputs.resources.extend(item for item in objects if item.kind != "CustomResourceDefinition")
-        # The branches of a template that exclude each other may write the same key.
-        for key, line, column in () if document.file.template else document.duplicates:
+        # The branches of a template that exclude each other may write the same key; other YAML is not our subject.
+        for key, line, column in document.duplicates if objects and not document.file.template else ():
             notice = Unreadable(f"key '{key}' appears twice, the last one counts", line=line, column=column)
             inputs.notices.append((file.path, notice))
         for what, modules in table.IN_YAML.items():

@@ -180,7 +180,7 @@ class Container:
 _IDLE = lazy(
     r"^(sleep|tail|cat|echo|ls|cp|mv|mkdir|chmod|true|sh|bash|ray|curl|wget|git|pip3?|huggingface-cli|hf|gsutil|gcloud|"
     r"aws|set|cd|export|source|trap|wait|while|for|done|fi|printf|date|nvidia-smi|test|\[|\.|torchrun|genai-perf|"
-    r"perf_analyzer|apt|apt-get|vllm-router|trtllm-build|mpirun|jupyter|nginx)$"
+    r"perf_analyzer|torch-model-archiver|rm|tar|unzip|rsync|touch|chown|ln|grep|sed|awk|until|\[\[|apt|apt-get|vllm-router|trtllm-build|mpirun|jupyter|nginx)$"
 )
 _BATCH_SCRIPT = lazy(r"(train|bench|convert|download|client|test|eval|tune|router|proxy)[^/]*\.py$")
 
