@@ -208,7 +208,7 @@ def _span(side: Side, model: OnnxModel, tensor: Initializer) -> Span:
     kind = f"{tensor.dtype}{tensor.dims}"
     if not tensor.external:
         return Span(kind, _path(side, model.file), tensor.begin, tensor.end)
-    from .graph.external import span
+    from .graph.onx_ext import span
 
     keys = dict(tensor.external)
     location = beside(model, keys.get("location", ""))

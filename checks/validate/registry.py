@@ -24,9 +24,17 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "graph",
         (
-            *("inputs_removed", "inputs_added", "inputs_renamed", "outputs_removed", "outputs_added"),
-            *("outputs_renamed", "dtype", "rank", "dim_narrow", "dim_widen", "dim_tied", "order"),
-            *("ir", "opset", "domain", "state", "meta", "external"),
+            *("onx_in_removed", "onx_in_added", "onx_in_renamed", "onx_out_removed", "onx_out_added"),
+            *(
+                "onx_out_renamed",
+                "onx_dtype",
+                "onx_rank",
+                "onx_dim_narrow",
+                "onx_dim_widen",
+                "onx_dim_tied",
+                "onx_order",
+            ),
+            *("onx_order", "onx_ir", "onx_opset", "onx_domain", "onx_state", "onx_meta", "onx_ext"),
         ),
         frozenset({"onnx"}),
     ),

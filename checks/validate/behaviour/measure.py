@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ....report.errors import BadInput
 from ..graph.contract import Pair, pairs, promised
-from ..graph.state import recurrent
+from ..graph.onx_state import recurrent
 from ..rulebase import Context
 from ..side import Side
 from .inputs import Wishes, element_type, feeds

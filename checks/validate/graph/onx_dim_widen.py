@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
 from .contract import Pair, dynamic, pairs, show_size, symbol
+from .onx_state import recurrent
 from .sizes import Size, sent, sizes
-from .state import recurrent
 
 RULE = Rule(
     id="ONX-DIM-WIDEN",
