@@ -12,6 +12,7 @@ from ..report.rule import Rule
 from ..report.style import Style
 from .emit import run
 from .options import Color, Output, OutputFormat, Outputs
+from .rulebook import all_rules
 
 
 def explain(
@@ -49,14 +50,6 @@ def _style(color: str) -> Style:
     from ..report.style import wants_colour
 
     return Style(wants_colour(color, sys.stdout))
-
-
-def all_rules() -> list[Rule]:
-    """Every rule of lint and validate, in order of id."""
-    from ..checks.lint.registry import all_rules as of_lint
-    from ..checks.validate.registry import all_rules as of_validate
-
-    return [*of_lint(), *of_validate()]
 
 
 def find(name: str) -> list[Rule]:

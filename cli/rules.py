@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from .emit import run
-from .explain import all_rules, facts
+from .explain import facts
 from .options import Color, Output, OutputFormat, Outputs
+from .rulebook import all_rules
 
 
 def rules(
@@ -19,7 +20,7 @@ def rules(
     output: Output = None,
     color: Color = "auto",
 ) -> int:
-    """List the rules of lint and validate.
+    """List the rules of every command.
 
     \b
     interlock rules

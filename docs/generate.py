@@ -18,19 +18,15 @@ from pathlib import Path
 from typing import get_type_hints
 
 import yaml
-from interlock.bench.rules import RULES as BENCH_RULES
-from interlock.checks.lint.registry import all_rules as lint_rules
 from interlock.checks.lint.rulebase import FAMILIES
-from interlock.checks.validate.registry import all_rules as validate_rules
 from interlock.cli import topics
 from interlock.cli.command import run
+from interlock.cli.rulebook import by_command
 from interlock.cli.table import COMMANDS, Command
 from interlock.config.schema import schema
-from interlock.release.rules import RULES as STATUS_RULES
 from interlock.report import exits
 from interlock.report.rule import Rule
 from interlock.report.rulepage import fenced, page
-from interlock.signing.reasons import rules as verify_rules
 from interlock.templates.values import Values
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,12 +52,8 @@ _VALIDATE = {
 
 def files() -> dict[Path, str]:
     """Every generated file with its text."""
-    lint, validate = lint_rules(), validate_rules()
-    others = {
-        "verify": list(verify_rules()),
-        "status": list(STATUS_RULES),
-        "bench, drill and doctor": list(BENCH_RULES),
-    }
+    others = by_command()
+    lint, validate = others.pop("lint"), others.pop("validate")
     result = {
         ROOT / "docs" / "interlock.schema.json": json.dumps(schema(), indent=2) + "\n",
         ROOT / "docs" / "rules" / "README.md": index(lint, validate, others),
