@@ -34,6 +34,8 @@ def run(command: Command, args: list[str]) -> int:
     except typer.Abort:
         sys.stderr.write("interrupted\n")
         return exits.INTERRUPTED
+    if code == exits.INTERRUPTED:  # typer answers Ctrl-C with this code and says nothing
+        sys.stderr.write("interrupted\n")
     return code if isinstance(code, int) else exits.PASS
 
 
