@@ -25,6 +25,7 @@ from interlock.cli.rulebook import by_command
 from interlock.cli.table import COMMANDS, Command
 from interlock.config.schema import schema
 from interlock.report import exits
+from interlock.report.finding import Severity
 from interlock.report.rule import Rule
 from interlock.report.rulepage import fenced, page
 from interlock.templates.values import Values
@@ -170,12 +171,13 @@ def table(rules: list[Rule]) -> str:
 
 
 def families(lint: list[Rule]) -> str:
-    """README's table: a row a family with its rules and how many are fixable."""
-    lines = ["| family | rules | fixable |", "| --- | --- | --- |"]
+    """README's table: a row a family with its rules by severity, and those with a fix (unsafe ones in brackets)."""
+    lines = ["| family | error | warning | info | with a fix |", "| --- | --- | --- | --- | --- |"]
     for family in dict.fromkeys(rule.family for rule in lint):
         rules = [rule for rule in lint if rule.family == family]
-        links = " ".join(f"[{rule.id}]({rule.url})" for rule in rules)
-        lines.append(f"| {FAMILIES.get(family, family)} | {links} | {sum(bool(rule.fix) for rule in rules)} |")
+        cells = [" ".join(f"[{r.id}]({r.url})" for r in rules if r.severity is severity) for severity in Severity]
+        fixes = " ".join(rule.id if rule.fix == "safe" else f"({rule.id})" for rule in rules if rule.fix)
+        lines.append(f"| {family}: {FAMILIES[family]} | {' | '.join(cells)} | {fixes} |")
     return "\n".join(lines)
 
 
