@@ -38,7 +38,7 @@ def problem(name: str) -> tuple[str, str] | None:
             return "VER-TRAVERSAL", "leaves the model directory"
         if part in ("", "."):
             return "VER-NAME", "is not canonical: it holds an empty or '.' component"
-        if part[-1] in " ." or part[0] == " ":
+        if part != part.strip() or part[-1] == ".":
             return "VER-NAME", "has a component that starts or ends in a space, or ends in a dot"
         if part.split(".", 1)[0].rstrip(" ").lower() in _RESERVED:
             return "VER-NAME", f"uses the device name '{part}' of Windows"

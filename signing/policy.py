@@ -13,7 +13,6 @@ from ..report.errors import BadInput
 from . import keys
 from .bundle import CERTIFICATE, KEY, KEYLESS, Bundle
 from .deny import DenyList
-from .deny import load as load_deny
 from .identity import check_rules
 from .limits import duration
 from .reasons import refusal
@@ -115,5 +114,7 @@ def _deny(trust: Trust, base: str) -> DenyList:
         return DenyList()
     if not trust.deny_key:
         raise BadInput("trust.deny", "is set without trust.deny_key", hint="name the key that signs the deny list")
+    from .deny import load as load_deny
+
     key_file = _at(base, trust.deny_key)
     return load_deny(Path(_at(base, trust.deny)), keys.load_public(key_file), key_file)

@@ -14,8 +14,7 @@ from ..config.settings import Identity, Trust
 from ..report.errors import BadInput, Refused
 from ..report.exits import PASS
 from ..report.report import Report
-from . import atomic, bundle, handover, keys, policy, present, reasons, statement, tensors
-from . import receipt as receipts
+from . import atomic, bundle, keys, policy, present, reasons, statement
 from . import verify as verification
 from .allow import Allowed
 from .choose import Choice
@@ -84,7 +83,9 @@ def sign(
     target = str(output) if output is not None else default_output(tree)
     started = time.perf_counter()
     skip = {SIGNATURE, verification.inside(tree, target), *(() if cover_git else GIT_PATHS), *_paths(ignore)}
-    annotate = tensors.of_file if tensor_digests else None
+    annotate = None
+    if tensor_digests:
+        from .tensors import of_file as annotate
     manifest, listing = build(tree, ignore=skip - {""}, side=side_digests, progress=progress, annotate=annotate)
     if tree.single and compat == MODEL_SIGNING_1_1:
         manifest = _as_dot(manifest)
@@ -165,6 +166,8 @@ def verify(
         with ExitStack() as stack:
             draft = None
             if into is not None:
+                from . import handover
+
                 # A copy is made of what a trusted signer signed, not of anything.
                 verification.check_signer(bundle.read(path), rules, allowed)
                 draft, path = stack.enter_context(handover.private_copy(tree, path, Path(into)))
@@ -176,6 +179,8 @@ def verify(
             if report.exit_code == PASS:
                 note.write(outcome)
                 if into is not None and draft is not None:
+                    from . import handover
+
                     handover.publish(draft, Path(into))
                     facts["into"] = str(into)
     except Refused as error:
@@ -190,14 +195,20 @@ class _Receipt:
     def __init__(self, file: Path_ | None, key: Path_ | None, password: str | None) -> None:
         if (file is None) != (key is None):
             raise BadInput("--receipt", "needs --receipt-key, and the other way round", hint="give both")
-        self._file = Path(file) if file is not None else None
-        self._key = keys.load_private(key, password) if key is not None else None
-        self.known = receipts.read(self._file, self._key) if self._file and self._key else None
+        self._given = None
+        self.known = None
+        if file is not None and key is not None:
+            from . import receipt
+
+            self._given = Path(file), keys.load_private(key, password)
+            self.known = receipt.read(*self._given)
 
     def write(self, outcome: verification.Outcome) -> None:
         """Renew the receipt after hashing."""
-        if self._file and self._key and not outcome.comparison.by_receipt:
-            receipts.write(self._file, self._key, outcome.bundle, outcome.statement, outcome.comparison)
+        if self._given is not None and not outcome.comparison.by_receipt:
+            from . import receipt
+
+            receipt.write(*self._given, outcome.bundle, outcome.statement, outcome.comparison)
 
 
 def default_output(tree: Tree) -> str:

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..report.errors import BadInput
 from . import bundle as bundles
@@ -19,10 +20,12 @@ from .hashing import Progress
 from .manifest import SIGNATURE
 from .policy import Policy
 from .reasons import refusal
-from .receipt import Receipt
 from .signer import Signer
 from .statement import Statement
 from .tree import Tree
+
+if TYPE_CHECKING:
+    from .receipt import Receipt
 
 
 @dataclass(frozen=True, slots=True)

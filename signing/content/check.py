@@ -13,9 +13,13 @@ from ..allow import Allowed
 from ..hashing import open_listed
 from ..reasons import REASONS, finding
 from ..tree import Listing, Tree
-from . import code, graphs, pickles
+from . import code
 
 CODES = ("VER-PICKLE", "VER-PICKLE-IMPORT", "VER-REMOTE-CODE", "VER-EXTERNAL-DATA", "VER-CUSTOM-OP", "VER-ARCHIVE")
+# The readers behind these load when a model has such a file: most have none, and start-up counts.
+_PICKLE_SUFFIXES = ".pkl .pickle .pt .pth .ckpt .bin .joblib .dill .npy .npz .mar .jit .ptl"
+_PICKLES = frozenset(_PICKLE_SUFFIXES.split())
+_KERAS = (".keras", ".h5", ".hdf5")
 _ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".7z", ".rar", ".whl", ".jar", ".zst")
 
 
@@ -58,10 +62,11 @@ def _file(tree: Tree, listing: Listing, name: str) -> Iterator[Finding]:
     weight = code.severity(lower)
     if weight is not None:
         yield finding("VER-REMOTE-CODE", path, "is code; it runs where a server is told to", severity=weight)
-    if suffix in _ARCHIVES and not lower.endswith(".pth.tar"):
+    pickled = suffix in _PICKLES or lower.endswith(".pth.tar")
+    if suffix in _ARCHIVES and not pickled:
         yield finding("VER-ARCHIVE", path, severity=Severity.INFO)
     config = lower.rpartition("/")[2] in code.CONFIGS
-    if not config and suffix not in (".onnx", ".keras", ".h5", ".hdf5") and not lower.endswith(pickles.SUFFIXES):
+    if not (config or pickled or suffix == ".onnx" or suffix in _KERAS):
         return
     fd = open_listed(tree, name, listing.files[name])
     try:
@@ -72,10 +77,16 @@ def _file(tree: Tree, listing: Listing, name: str) -> Iterator[Finding]:
                 message = f"auto_map asks for {asked}: loading it needs trust_remote_code"
                 yield finding("VER-REMOTE-CODE", path, message, severity=Severity.WARNING)
         elif suffix == ".onnx":
+            from . import graphs
+
             yield from graphs.onnx(source, name, path, listing.files)
-        elif suffix in (".keras", ".h5", ".hdf5"):
+        elif suffix in _KERAS:
+            from . import graphs
+
             yield from graphs.keras(source, fd, path)
         else:
+            from . import pickles
+
             judged = pickles.judge(source, fd, suffix)
             if judged is not None:
                 rule = "VER-PICKLE" if judged.severity is Severity.INFO else "VER-PICKLE-IMPORT"

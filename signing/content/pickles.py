@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...models.source import FileSource, MemorySource, Source
 from ...report.finding import Severity
-from .opcodes import walk
 
-SUFFIXES = (
-    ".pkl",
-    ".pickle",
-    ".pt",
-    ".pth",
-    ".ckpt",
-    ".bin",
-    ".joblib",
-    ".dill",
-    ".npy",
-    ".npz",
-    ".pth.tar",
-    ".mar",
-    ".jit",
-    ".ptl",
-)
 # Files with these suffixes may as well be something else entirely.
 _MAYBE = (".bin", ".ckpt")
 _MAX_MEMBER = 64 << 20
@@ -121,6 +103,8 @@ def _members(source: FileSource, fd: int, suffix: str) -> Iterator[Source | None
 
 
 def _zipped(fd: int, name: str) -> Iterator[Source | None]:
+    import zipfile
+
     with os.fdopen(os.dup(fd), "rb") as stream:
         try:
             with zipfile.ZipFile(stream) as archive:
@@ -142,6 +126,8 @@ def _sequence(source: Source) -> tuple[set[str], bool]:
 
     Old PyTorch writes five in a row and then raw data: what follows the first counts only while it looks like a pickle.
     """
+    from .opcodes import walk  # loads the standard library's table of opcodes
+
     imports: set[str] = set()
     offset = 0
     for number in range(16):
