@@ -10,6 +10,7 @@ from types import ModuleType
 
 import jsonschema
 import pytest
+from interlock.cli.rulebook import all_rules
 
 
 @pytest.fixture(scope="module")
@@ -33,15 +34,15 @@ def test_generated_files_are_current(generate: ModuleType, wanted: dict[Path, st
 
 
 def test_every_rule_has_a_whole_page(generate: ModuleType) -> None:
-    for rule in (*generate.lint_rules(), *generate.validate_rules()):
+    for rule in all_rules():
         text = generate.page(rule)
         for heading in ("## What it looks for", "## Why it bites", "## What to do"):
             assert heading in text, f"{rule.id} lacks '{heading}'"
         assert "\n\n\n" not in re.sub(r"```.*?```", "code", text, flags=re.DOTALL), rule.id
 
 
-def test_rule_names_and_ids_are_unique(generate: ModuleType) -> None:
-    rules = [*generate.lint_rules(), *generate.validate_rules()]
+def test_rule_names_and_ids_are_unique() -> None:
+    rules = all_rules()
     assert len({rule.id for rule in rules}) == len(rules)
     for rule in rules:
         assert re.fullmatch(r"[A-Z]+(-[A-Z]+)*\d{0,3}", rule.id) and re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
