@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from ..lazy import lazy
-from .shelltokens import Command, Heredoc, Hole, Origin, Redirect, Script, Word
+from .shelltokens import Command, Heredoc, Hole, Origin, Redirect, Script, Word, constants_of, filled
 from .shellwords import SPACE, WordReader
 
 __all__ = ["Command", "Heredoc", "Hole", "Origin", "Redirect", "Script", "Word", "parse"]
@@ -31,7 +31,6 @@ _COMMENT = lazy(r"[^\n]*")
 _COMMENT_IN_BACKTICKS = lazy(r"[^\n`]*")
 _ESAC = lazy(r"esac\b")
 _DECLARE = frozenset({"export", "readonly", "local", "declare", "typeset"})
-_ASSIGNERS = frozenset({"read", "mapfile", "readarray", "for", "select", "getopts", "unset"})
 _END_OF_CASE = frozenset({";;", ";&", ";;&"})
 _JOINS = {"\n": ";", "(": "", ")": "", ";;": ";", ";&": ";", ";;&": ";"}
 
@@ -44,37 +43,12 @@ def parse(text: str, origin: Origin | None = None, variables: dict[str, str] | N
     reader = _Reader(text[:MAX_CHARS], origin or Origin())
     reader.commands("")
     problem = reader.problem or (f"longer than {MAX_CHARS >> 20} MiB" if len(text) > MAX_CHARS else "")
-    constants = _constants(reader.out, variables or {})
+    constants = constants_of(reader.out, variables or {})
     for command in reader.out:
-        command.words = [_filled(word, constants) for word in command.words]
-        command.assignments = [(name, _filled(word, constants)) for name, word in command.assignments]
-        command.redirects = [Redirect(item.operator, _filled(item.target, constants)) for item in command.redirects]
+        command.words = [filled(word, constants) for word in command.words]
+        command.assignments = [(name, filled(word, constants)) for name, word in command.assignments]
+        command.redirects = [Redirect(item.operator, filled(item.target, constants)) for item in command.redirects]
     return Script(reader.out, constants, problem)
-
-
-def _constants(commands: list[Command], given: dict[str, str]) -> dict[str, str]:
-    """Variables given one constant value in the whole text, outside loops, and those given that it leaves alone."""
-    values: dict[str, list[Word | None]] = {}
-    for command in commands:
-        for name, word in command.assignments:
-            values.setdefault(name, []).append(None if command.loop else word)
-        if command.name in _ASSIGNERS:
-            for word in command.words[1:]:
-                values.setdefault(word.text, []).append(None)
-    known = {name: value for name, value in given.items() if value and name not in values}
-    for name, words in values.items():
-        if len(words) == 1 and words[0] is not None:
-            word = _filled(words[0], known)
-            if not word.dynamic:
-                known[name] = word.text
-    return known
-
-
-def _filled(word: Word, known: dict[str, str]) -> Word:
-    if not known or not word.dynamic:
-        return word
-    parts = tuple(known.get(part.name, part) if isinstance(part, Hole) else part for part in word.parts)
-    return replace(word, parts=parts)
 
 
 @dataclass(slots=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..lazy import lazy
 
 WRAPPERS = frozenset({"sudo", "exec", "nohup", "time", "command", "env", "eval", "doas", "nice", "ionice", "timeout"})
+_ASSIGNERS = frozenset({"read", "mapfile", "readarray", "for", "select", "getopts", "unset"})
 _PLAIN = lazy(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
 
 
@@ -139,3 +140,29 @@ class Script:
 def base_name(text: str) -> str:
     """The last component of a path."""
     return text.rsplit("/", 1)[-1]
+
+
+def constants_of(commands: list[Command], given: dict[str, str]) -> dict[str, str]:
+    """Variables given one constant value in the whole text, outside loops, and those given that it leaves alone."""
+    values: dict[str, list[Word | None]] = {}
+    for command in commands:
+        for name, word in command.assignments:
+            values.setdefault(name, []).append(None if command.loop else word)
+        if command.name in _ASSIGNERS:
+            for word in command.words[1:]:
+                values.setdefault(word.text, []).append(None)
+    known = {name: value for name, value in given.items() if value and name not in values}
+    for name, words in values.items():
+        if len(words) == 1 and words[0] is not None:
+            word = filled(words[0], known)
+            if not word.dynamic:
+                known[name] = word.text
+    return known
+
+
+def filled(word: Word, known: dict[str, str]) -> Word:
+    """The word with known variables in place of their expansions."""
+    if not known or not word.dynamic:
+        return word
+    parts = tuple(known.get(part.name, part) if isinstance(part, Hole) else part for part in word.parts)
+    return replace(word, parts=parts)
