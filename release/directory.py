@@ -190,6 +190,10 @@ class Directory:
         extra = next((path for path in sizes if path not in {entry.path for entry in manifest.entries}), None)
         return None if extra is None else (folder / extra, "the version holds a file that its manifest does not list")
 
+    def verify(self, manifest: Manifest) -> None:
+        """Raise BadInput unless every byte of a version is here, and nothing else."""
+        self.check(manifest, verify=True)
+
     def fetch(self, manifest: Manifest, entry: Entry, target: Path, progress: Progress = quiet) -> None:
         """Copy a file out, verified while it is copied."""
         source = self.folder(manifest.digest) / entry.path

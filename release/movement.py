@@ -113,8 +113,8 @@ class Movement:
 
     def _stage(self, manifest: Manifest) -> None:
         if self.desk.serving is None:
-            with self.desk.store.view(manifest, verify=True):
-                return
+            self.desk.store.verify(manifest)
+            return
         self.desk.serving.claim()
         with explained("copy to", self.desk.serving.root):
             self.desk.serving.install(self.desk.store, manifest)

@@ -3,7 +3,7 @@
     oci-layout                      {"imageLayoutVersion": "1.0.0"}, written last when a layout is made
     index.json                      tags, and what is attached to versions
     blobs/sha256/<hex>              content, read-only, written under a temporary name and renamed
-    .interlock/                     lock, drafts, and the ledgers of the stages
+    .interlock/                     lock, drafts, views of versions as directories, and the ledgers of the stages
 
 Every read is checked: a blob whose bytes do not have the digest and size it is named by is never handed out.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..report.errors import BadInput
-from . import durable
+from . import durable, links
 from .blobs import Blobs
 from .descriptor import (
     EMPTY,
@@ -30,6 +30,7 @@ from .descriptor import (
     Descriptor,
     canonical,
     digest_of,
+    hexadecimal,
     parse_descriptor,
     parse_json,
 )
@@ -192,33 +193,26 @@ class OciLayout:
         del manifest
         self._blobs.fetch(entry.layer, target, progress)
 
-    @contextmanager
-    def view(self, manifest: Manifest, *, verify: bool) -> Generator[Path]:
-        """Hard links to the blobs where the file system allows it, verified copies where it does not."""
-        total = manifest.size if verify else 0
-        durable.each(lambda entry: self._blobs.check(entry.layer, verify=verify), manifest.entries, total)
-        durable.sweep(self.root / STATE)
-        with self._view_folder() as folder:
-            for entry in manifest.entries:
-                target = folder / entry.path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                try:
-                    target.hardlink_to(self._blobs.path(entry.layer.digest))
-                except OSError:  # another file system, one without links, or blobs of another user
-                    self.fetch(manifest, entry, target)
-            yield folder
+    def verify(self, manifest: Manifest) -> None:
+        """Raise BadInput unless every byte of a version is here."""
+        durable.each(lambda entry: self._blobs.check(entry.layer, verify=True), manifest.entries, manifest.size)
 
     @contextmanager
-    def _view_folder(self) -> Generator[Path]:
-        """A folder inside the layout when that is writable, so that links work; else one among temporary files."""
-        try:
-            folder = Path(tempfile.mkdtemp(prefix=durable.DRAFT, dir=self._drafts()))
-        except OSError:
-            folder = Path(tempfile.mkdtemp(prefix="interlock-"))
-        try:
+    def view(self, manifest: Manifest, *, verify: bool) -> Generator[Path]:
+        """Hard links to the blobs, made once and kept; verified copies where there can be no links."""
+        if verify:
+            self.verify(manifest)
+        files = {entry.path: self._blobs.check(entry.layer, verify=False) for entry in manifest.entries}
+        if (folder := links.view(self.root / STATE, hexadecimal(manifest.digest), files)) is not None:
             yield folder
-        finally:
-            durable.remove(folder)
+            return
+        with tempfile.TemporaryDirectory(prefix="interlock-") as name:
+            durable.ensure_space(Path(name), manifest.size)
+            for entry in manifest.entries:
+                target = Path(name, entry.path)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                self.fetch(manifest, entry, target)
+            yield Path(name)
 
     # attachments
 

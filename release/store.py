@@ -64,6 +64,10 @@ class Store(Protocol):
         """Copy one file of a version to a new name, synced. Raises BadInput unless digest and size are right."""
         ...
 
+    def verify(self, manifest: Manifest) -> None:
+        """Raise BadInput unless every byte of a version is there."""
+        ...
+
     def view(self, manifest: Manifest, *, verify: bool) -> AbstractContextManager[Path]:
         """A directory with the files of a version, to be read only; with `verify` every byte is checked first."""
         ...

@@ -158,8 +158,7 @@ def _damage(desk: Desk, serving: str, *, verify: bool) -> list[Finding]:
         if desk.serving is not None and serving:
             desk.serving.check(load(desk.store, serving), verify=verify)
         elif verify and (digest := anchors(desk)[0]):
-            with desk.store.view(load(desk.store, digest), verify=True):
-                pass
+            desk.store.verify(load(desk.store, digest))
     except InterlockError as error:
         return [finding(DAMAGE, desk.name, str(desk.config.path or ""), f"the version is damaged: {error}")]
     return []

@@ -92,6 +92,26 @@ def test_many_promotions_at_once_leave_one_winner_each_time(live: Any, helpers: 
     assert report.facts["stages"]["prod"]["tag"] == live.pointer()["digest"] == done[-1]["to"]["registry"]
 
 
+def test_gates_at_once_do_not_disturb_each_other(project: Any) -> None:
+    """They read the same blobs through the same links: nobody sees a file change while it is hashed."""
+    from interlock.signing.keys import generate
+    from interlock.signing.run import sign
+
+    generate(str(project.root / "release"))
+    (project.root / "model" / "weights.bin").write_bytes(os.urandom(32 << 20))
+    sign(project.root / "model", key=project.root / "release.key")
+    publish(str(project.root / "model"), f"{project.place}:1.0")
+    project.write("\n  staging: {gates: [verify]}\n", "trust: {keys: [release.pub]}")
+    command = [sys.executable, "-m", "interlock", "gate", "--stage", "staging", "1.0"]
+    processes = [
+        subprocess.Popen(command, cwd=project.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for _ in range(4)
+    ]
+    for process in processes:
+        output, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, output
+
+
 def test_publishers_at_once_lose_nothing(project: Any, helpers: Any) -> None:
     processes: list[subprocess.Popen[str]] = []
     for number in range(6):

@@ -102,7 +102,34 @@ def test_a_header_only_open_checks_sizes_and_does_not_hash(published: Any) -> No
         assert (path / "config.json").read_text() == '{"seed": 1}'
         # hard links to the blobs: nothing was copied
         assert (path / "weights.bin").stat().st_nlink == 2
-    assert not path.exists()
+    times = [item.stat().st_ctime_ns for item in blobs(published.layout)]
+    with open_model(f"{published.place}:1.0", verify=True) as model:
+        assert model.path == path
+    # A second look changes nothing about the blobs: whoever hashes one now is not disturbed.
+    assert [item.stat().st_ctime_ns for item in blobs(published.layout)] == times
+
+
+@pytest.mark.parametrize("change", ["extra", "link", "missing", "other", "healed"])
+def test_a_view_that_was_changed_is_made_anew(published: Any, helpers: Any, change: str) -> None:
+    with open_model(f"{published.place}:1.0") as model:
+        path = model.path
+    if change == "extra":
+        (path / "evil.py").write_text("import os")
+    elif change == "link":
+        (path / "more").symlink_to("/usr/share")
+    elif change == "missing":
+        (path / "config.json").unlink()
+    elif change == "other":
+        (path / "config.json").unlink()
+        (path / "config.json").write_text("{}")
+    else:
+        blob = published.layout / "blobs" / "sha256" / hashlib.sha256((path / "config.json").read_bytes()).hexdigest()
+        blob.chmod(0o644)
+        blob.write_bytes(b"x" * blob.stat().st_size)
+        publish(str(published.root / "model"), f"{published.place}:1.0")
+    with open_model(f"{published.place}:1.0", verify=True) as model:
+        assert helpers.tree(model.path) == helpers.tree(published.root / "model")
+    assert not helpers.drafts(published.root)
 
 
 def test_a_layout_that_cannot_be_written_is_read(published: Any, monkeypatch: Any, tmp_path: Path) -> None:
