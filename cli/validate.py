@@ -30,7 +30,12 @@ def validate(  # noqa: PLR0917 - typer passes them by name
         bool, typer.Option("--probe", help="also encode every token and adversarial texts with both real tokenizers")
     ] = False,
     run_models: Annotated[
-        bool, typer.Option("--run", help="also run both ONNX graphs on generated inputs (needs the extra cpu or gpu)")
+        bool,
+        typer.Option(
+            "--run",
+            envvar="INTERLOCK_VALIDATE_RUN",
+            help="also run both ONNX graphs on generated inputs (needs the extra cpu or gpu)",
+        ),
     ] = False,
     config: Config = None,
     output_format: OutputFormat = "human",

@@ -114,7 +114,7 @@ def _report(context: Context, fail_on: FailOn) -> Report:
     }
     return Report(
         command="validate",
-        findings=ordered([*map(unreadable, problems), *findings]),
+        findings=ordered([*(unreadable(each, _shown(each, context)) for each in problems), *findings]),
         facts=facts,
         inputs=1 if alone else 2,
         unread=len(problems),
@@ -186,6 +186,15 @@ def _or(read: Callable[[], Value], otherwise: Value) -> Value:
         return read()
     except (UnreadableModel, OSError):
         return otherwise
+
+
+def _shown(problem: UnreadableModel, context: Context) -> str:
+    """The file of a problem as the user named the model it is in: a reference was opened somewhere else."""
+    for side in (context.new, context.old):
+        root = f"{side.tree.root}/" if side is not None else ""
+        if side is not None and problem.what.startswith(root):
+            return side.show(problem.what.removeprefix(root))
+    return problem.what
 
 
 def _documented(findings: list[Finding], kinds: set[str]) -> tuple[Rule, ...]:

@@ -31,8 +31,8 @@ _TRUNCATED = Rule(
 RULES = (_UNREADABLE, _TRUNCATED)
 
 
-def unreadable(problem: UnreadableModel) -> Finding:
-    """The finding for a problem; `problem.what` is the file as it was opened."""
+def unreadable(problem: UnreadableModel, shown: str) -> Finding:
+    """The finding for a problem, whose file messages call `shown`."""
     at = "" if problem.offset is None else f" at byte {problem.offset}"
     rule = _TRUNCATED if problem.hint == TRUNCATED else _UNREADABLE
     return Finding(
@@ -40,7 +40,7 @@ def unreadable(problem: UnreadableModel) -> Finding:
         name=rule.name,
         severity=Severity.ERROR,
         message=f"cannot be read: {problem.reason}{at}",
-        where=Location(problem.what),
+        where=Location(shown),
         why=rule.why,
         hint=problem.hint or rule.hint,
         url=rule.url,

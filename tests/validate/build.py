@@ -26,6 +26,7 @@ def onnx_model(
     defaults: Mapping[str, list[int]] | None = None,
     metadata: Mapping[str, str] | None = None,
     node: tuple[str, str] = ("Identity", ""),
+    head: str = "",
 ) -> bytes:
     """A graph with these inputs and outputs, one weight, and one operator; `defaults` makes inputs optional."""
 
@@ -33,7 +34,14 @@ def onnx_model(
         return helper.make_tensor_value_info(name, getattr(TensorProto, kind.upper()), shape)
 
     graph = helper.make_graph(
-        [helper.make_node(node[0], ["w"], ["z"], domain=node[1])],
+        [
+            helper.make_node(node[0], ["w"], ["z"], domain=node[1]),
+            *(
+                [helper.make_node(head, ["w", "w"][: 2 if head == "MatMul" else 1], [next(iter(outputs))])]
+                if head
+                else []
+            ),
+        ],
         "g",
         [value(name, *each) for name, each in inputs.items()],
         [value(name, *each) for name, each in outputs.items()],

@@ -94,6 +94,8 @@ def incident_10_reexport() -> Iterator[Mutant]:
     yield Mutant(
         "output free", graph(), graph(outputs={"y": ("float", ["batch", "n"])}), ("unproven",), "ONX-DIM-WIDEN"
     )
+    for old, new in (("Softmax", "MatMul"), ("MatMul", "Sigmoid"), ("Sigmoid", "Softmax")):
+        yield Mutant(f"{old} to {new}", graph(head=old), graph(head=new), ("unproven",), "ONX-HEAD")
     labels = {"metadata": {"names": "{0: 'cat', 1: 'dog'}"}}
     for names in ("{0: 'dog', 1: 'cat'}", "{0: 'cat'}", "{0: 'cat', 1: 'dog', 2: 'cow'}", "[]", "?"):
         yield Mutant(f"labels {names}", graph(**labels), graph(metadata={"names": names}), ("breaks",), "ONX-META")
