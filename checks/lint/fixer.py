@@ -12,8 +12,6 @@ from ...report.errors import BadInput
 from ...report.finding import Edit, Finding
 
 _BOM = b"\xef\xbb\xbf"
-# libyaml counts these as line ends, editors and Python's edits do not: positions would be off.
-_ODD_LINE_ENDS = ("\x85", "\u2028", "\u2029")
 
 
 def wanted(findings: Iterable[Finding], *, unsafe: bool) -> dict[str, list[Finding]]:
@@ -68,8 +66,8 @@ def rewrite(path: str, findings: list[Finding]) -> tuple[str, str, int]:
         old = Path(path).read_bytes().removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadInput(path, f"not UTF-8 at byte {error.start}: not fixed", hint="save it as UTF-8") from error
-    if any(mark in old for mark in _ODD_LINE_ENDS):
-        return old, old, 0
+    if "\r" in old.replace("\r\n", ""):
+        return old, old, 0  # lines that end in a lone carriage return: edits count line feeds
     new, count = applied(old, findings)
     return old, new, count
 

@@ -303,7 +303,7 @@ RUNTIMES = (
     Runtime(
         id="kserve",
         name="KServe server",
-        image=r"(^|/)(kserve/)?(sklearnserver|xgbserver|lgbserver|pmmlserver|paddleserver|huggingfaceserver|custom-model)"
+        image=r"(^|(?<!seldonio)/)(sklearnserver|xgbserver|lgbserver|pmmlserver|paddleserver|huggingfaceserver|custom-model)"
         r"(-(gpu|grpc))?$",
         modules=("sklearnserver", "xgbserver", "lgbserver", "pmmlserver", "paddleserver", "huggingfaceserver"),
         ports=(8080,),

@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from interlock.checks.lint.run import lint
 from interlock.checks.lint.sources.gotemplate import flattened, is_open, is_template
@@ -99,6 +99,7 @@ def test_recognises_templates(text: str, expected: bool) -> None:
     assert is_template(text) is expected
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab:- \n{}.\"'$#|", max_size=120))
 def test_lines_are_kept_whatever_the_text(text: str) -> None:
     assert flattened(TextFile("t", text)).text.count("\n") == text.count("\n")

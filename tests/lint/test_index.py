@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from interlock.checks.lint.collect import collect
 from interlock.checks.lint.index import Index
@@ -204,6 +204,7 @@ def test_patches_make_no_pods(build) -> None:
 PATHS = st.lists(st.sampled_from("abc"), min_size=0, max_size=3).map(lambda parts: "/".join([*parts, "f.yaml"]))
 
 
+@settings(deadline=None)
 @given(st.lists(PATHS, max_size=6), PATHS)
 def test_nearby_finds_the_same_file_first_and_nothing_twice(paths: list[str], near: str) -> None:
     items: Nearby[int] = Nearby()

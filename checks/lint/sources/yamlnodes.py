@@ -20,6 +20,8 @@ from .text import TextFile, Unreadable
 MAX_DEPTH = 200
 MAX_EXPANDED = 1_000_000
 _RETRIES = 20
+# libyaml ends lines at these, editors and GitHub do not: as blanks they keep every line where people see it.
+_ODD_LINE_ENDS = ("\x85", "\u2028", "\u2029")
 _DEFINITION = lazy(r"^kind: CustomResourceDefinition\s*$", re.MULTILINE)
 _WIDTH = 8  # numbers kept per entry: key line, key column, key end column, line, column, end line, end column, style
 _STYLES = {None: 0, "": 0, "'": 1, '"': 2, "|": 3, ">": 4}
@@ -161,6 +163,8 @@ def documents(file: TextFile) -> Iterator[Document]:
     if not hasattr(yaml, "CSafeLoader"):
         raise Unreadable("PyYAML was built without libyaml", hint="install a PyYAML wheel, or libyaml-dev and rebuild")
     source, skipped = _without_definitions(file.text), 0
+    for mark in _ODD_LINE_ENDS:
+        source = source.replace(mark, " ")
     for _ in range(_RETRIES):
         broken = yield from _stream(file, source, skipped)
         if broken is None:
