@@ -26,7 +26,7 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
-	$(BIN)/python -m pytest -q tests/test_imports.py tests/test_packaging.py
+	$(BIN)/python -m pytest -q tests/test_imports.py tests/test_packaging.py tests/docs tests/github/test_files.py
 
 bench: $(READY)
 	@for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
