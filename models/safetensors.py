@@ -158,10 +158,10 @@ def _check_layout(tensors: dict[str, Tensor], source: Source, base: int) -> None
         raise UnreadableModel(source.name, f"has {source.size - at:,} bytes after its last tensor", offset=at)
 
 
-_SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5,6})-of-(?P<count>\d{5,6})\.safetensors")
+_SHARD = r"(?P<stem>.+)-(?P<number>\d{5,6})-of-(?P<count>\d{5,6})\.safetensors"
 
 
 def shard_of(name: str) -> tuple[str, int, int] | None:
     """(stem, number, count) of a file named `stem-00001-of-00030.safetensors`."""
-    match = _SHARD.fullmatch(name)
+    match = re.fullmatch(_SHARD, name) if "-of-" in name else None
     return (match["stem"], int(match["number"]), int(match["count"])) if match else None

@@ -17,7 +17,7 @@ What = Literal["inputs", "outputs"]
 WORD = {"inputs": "input", "outputs": "output"}
 
 # Exporters write these where they know nothing; two of them need not be the same size.
-_ANONYMOUS = re.compile(r"\??|unk__\d+|(?:.*_)?dim_\d+|p2o\.DynamicDimension\.\d+|DynamicDimension\.\d+")
+_ANONYMOUS = r"\??|unk__\d+|(?:.*_)?dim_\d+|p2o\.DynamicDimension\.\d+|DynamicDimension\.\d+"
 # A weight that old exporters list among the inputs is larger than any default a client would override.
 _SCALAR = 64
 
@@ -135,7 +135,7 @@ def dynamic(dimension: Dimension) -> bool:
 
 def symbol(dimension: Dimension) -> str:
     """The name of a dynamic dimension where it means something, else ''."""
-    return dimension if isinstance(dimension, str) and not _ANONYMOUS.fullmatch(dimension) else ""
+    return dimension if isinstance(dimension, str) and not re.fullmatch(_ANONYMOUS, dimension) else ""
 
 
 def show(value: Value) -> str:

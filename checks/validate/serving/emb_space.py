@@ -30,8 +30,8 @@ RULE = Rule(
 if TYPE_CHECKING:
     from ....models.onnx import OnnxModel
 
-_NAME = re.compile(r"embed(?!_tokens|_in\b)|sentence_vec|pooler_output|image_features|text_features", re.IGNORECASE)
-_POOLING = re.compile(r"(^|/)(modules\.json|sentence_bert_config\.json|\d+_\w+/config\.json)$")
+_NAME = r"(?i)embed(?!_tokens|_in\b)|sentence_vec|pooler_output|image_features|text_features"
+_POOLING = r"(^|/)(modules\.json|sentence_bert_config\.json|\d+_\w+/config\.json)$"
 
 
 def check(ctx: Context) -> Iterator[Finding]:
@@ -52,7 +52,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         if contents(ctx, pair) != "same":
             yield _finding(ctx, pair.new.files[0], f"the embedding model changed ({pooled})", measured)
     for name in sorted(ctx.old.tree.files.keys() | ctx.new.tree.files.keys()):
-        if _POOLING.search(name) and ctx.same(name, name) != "same":
+        if re.search(_POOLING, name) and ctx.same(name, name) != "same":
             side = ctx.new if name in ctx.new.tree.files else ctx.old
             yield ctx.finding(
                 RULE, "breaks", f"pooling changed in '{name}'", path=name, side=side, plan=("reembed-index",)
@@ -67,10 +67,10 @@ def _finding(ctx: Context, path: str, message: str, measured: float | None) -> F
 def _sign(model: OnnxModel) -> str:
     """Why a graph counts as an embedding model; empty where it does not."""
     outputs = promised(model, "outputs")
-    if _NAME.search(model.file.rsplit("/", 1)[-1]):
+    if re.search(_NAME, model.file.rsplit("/", 1)[-1]):
         return f"the file is named {model.file}"
     for value in outputs:
-        if _NAME.search(value.name):
+        if re.search(_NAME, value.name):
             return f"output '{value.name}'"
     if [value.name for value in outputs] == ["last_hidden_state"]:
         return "its only output is last_hidden_state"
