@@ -221,8 +221,12 @@ def _paths(ignore: Iterable[str]) -> set[str]:
     paths: set[str] = set()
     for path in ignore:
         name = Path(path).as_posix()
-        if name in (".", "") or name.startswith(("/", "../")) or name == "..":
-            raise BadInput(f"--ignore {path}", "not a path below the model", hint="give it relative to the model")
+        if name in (".", "") or name.startswith(("/", "../")) or name == ".." or set("*?[") & set(name):
+            raise BadInput(
+                f"--ignore {path}",
+                "not a path below the model",
+                hint="give it relative to the model, without wildcards",
+            )
         paths.add(name)
     return paths
 

@@ -142,11 +142,11 @@ def _resource(entry: Any, what: str, allowed: set[str], algorithm: str, method: 
 
 def _shard(name: str, what: str) -> tuple[str, int, int]:
     """`path:start:end` taken apart at the last two colons."""
-    path, _, rest = name.partition(":") if name.count(":") == 2 else ("", "", "")
-    start, _, end = rest.partition(":")
-    if not path or not (start + end).isascii() or not start.isdigit() or not end.isdigit() or int(start) >= int(end):
+    path, start, end = (["", "", *name.rsplit(":", 2)])[-3:]
+    numbers = [int(text) for text in (start, end) if text.isascii() and text.isdigit() and len(text) < 20]
+    if not path or len(numbers) != 2 or numbers[0] >= numbers[1]:
         raise refusal("VER-SHARDS", what, f"'{name}' is not path:start:end")
-    return path, int(start), int(end)
+    return path, numbers[0], numbers[1]
 
 
 def is_digest(value: Any, algorithm: str) -> bool:
@@ -180,14 +180,14 @@ def check_names(manifest: Manifest, single: str, allow: Any, what: str) -> dict[
         raise refusal("VER-TWINS", what, f"'{twins[0]}' and '{twins[1]}' are one file on some systems")
     for name, shards in files.items():
         if manifest.method == "shards":
-            _check_shards(name, shards, what)
+            _check_shards(name, shards, manifest.shard_size, what)
     return files
 
 
-def _check_shards(name: str, shards: list[Resource], what: str) -> None:
+def _check_shards(name: str, shards: list[Resource], size: int, what: str) -> None:
+    """Shards are of `size` bytes each, in a row from the start; only the last may be shorter."""
     shards.sort(key=lambda shard: shard.start)
-    position = 0
-    for shard in shards:
-        if shard.start != position:
-            raise refusal("VER-SHARDS", what, f"the shards of '{name}' leave a gap or overlap at byte {position}")
-        position = shard.end
+    for number, shard in enumerate(shards):
+        length = shard.end - shard.start
+        if shard.start != number * size or length > size or (length < size and number < len(shards) - 1):
+            raise refusal("VER-SHARDS", what, f"the shards of '{name}' leave a gap or overlap at byte {shard.start}")

@@ -341,9 +341,10 @@ def shards(*ranges: tuple[int, int]) -> Callable[[Scene], None]:
 
 SIZE = len(FILES["w.bin"])
 statement_change("shards with a gap", "VER-SHARDS", shards((0, 300), (400, SIZE)))
-statement_change("shards that overlap", "VER-SHARDS", shards((0, 300), (200, SIZE)))
-statement_change("shards that end early", "VER-CHANGED", shards((0, 300), (300, SIZE - 1)))
-statement_change("shards that go on", "VER-CHANGED", shards((0, 300), (300, SIZE + 1)))
+statement_change("shards that overlap", "VER-SHARDS", shards((0, 300), (200, 500), (500, SIZE)))
+statement_change("shards of other sizes", "VER-SHARDS", shards((0, 100), (100, 400), (400, SIZE)))
+statement_change("shards that end early", "VER-CHANGED", shards((0, 300), (300, 600), (600, SIZE - 1)))
+statement_change("shards that go on", "VER-CHANGED", shards((0, 300), (300, 600), (600, SIZE + 1)))
 statement_change(
     "shard names that are none", "VER-SHARDS", lambda s: (shards((0, SIZE))(s), s.resources[0].update(name="w.bin:0"))
 )

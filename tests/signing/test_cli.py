@@ -108,6 +108,42 @@ def test_sarif_knows_every_reason(interlock: Any, model: Path, pair: Any) -> Non
     assert "VER-EXPIRED" in {rule["id"] for rule in run["tool"]["driver"]["rules"]}
 
 
+def test_digest_and_inspect(interlock: Any, model: Path, pair: Any) -> None:
+    interlock("sign", model, "--key", pair.private)
+    code, out, _ = interlock("digest", model, "-f", "json")
+    assert code == 0
+    root = json.loads(out)["facts"]["root_digest"]
+    code, out, _ = interlock("inspect", model / "model.sig")
+    assert code == 0
+    assert root in out
+    assert "not verified" in out
+    code, out, err = interlock("inspect", model / "config.json")
+    assert (code, out) == (2, "")
+    assert "VER-MALFORMED" in err
+
+
+def test_hand_over_and_receipt(interlock: Any, model: Path, pair: Any, tmp_path: Path) -> None:
+    interlock("sign", model, "--key", pair.private)
+    code, out, _ = interlock("verify", model, "--key", pair.public, "--into", tmp_path / "live", "-f", "json")
+    assert code == 0
+    assert json.loads(out)["facts"]["into"] == str(tmp_path / "live")
+    receipt = ("--receipt", tmp_path / "receipt", "--receipt-key", pair.private)
+    assert interlock("verify", model, "--key", pair.public, *receipt)[0] == 0
+    code, out, _ = interlock("verify", model, "--key", pair.public, *receipt)
+    assert code == 0
+    assert "by receipt" in out
+
+
+def test_weak_identity_on_the_command_line(interlock: Any, model: Path, pair: Any) -> None:
+    interlock("sign", model, "--key", pair.private)
+    who = ("--issuer", "https://accounts.google.com", "--identity-pattern", ".*@acme.ai")
+    code, _, err = interlock("verify", model, *who)
+    assert code == 2
+    assert "VER-WEAK-PATTERN" in err
+    assert "would slip in" in err
+    assert interlock("verify", model, "--identity", "a@acme.ai")[0] == 2
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
