@@ -93,6 +93,16 @@ REASONS: dict[str, Reason] = {
 }
 
 
+# Why the reasons of a group are reasons; a group starts with the code given.
+_WHY = {
+    "VER-UNSIGNED": "a bundle that two readers understand differently vouches for nothing",
+    "VER-MODE": "who signed is all that a signature says: anyone can sign, only some are trusted",
+    "VER-EMPTY": "a manifest that names files loosely lets other content pass under the same signature",
+    "VER-CHANGED": "what is loaded has to be what was signed, byte for byte, with nothing beside it",
+    "VER-PICKLE": "a signature tells where content comes from; it does not make loading it harmless",
+}
+
+
 def refusal(
     code: str, what: object, reason: str = "", *, hint: str = "", line: int | None = None, column: int | None = None
 ) -> Refused:
@@ -123,6 +133,10 @@ def slug(code: str) -> str:
 
 def rules() -> tuple[Rule, ...]:
     """The reasons as rules, for SARIF and `explain`."""
+    whys: dict[str, str] = {}
+    why = ""
+    for code in REASONS:
+        why = whys[code] = _WHY.get(code, why)
     allowed = {"no": "none: it cannot be allowed", "yes": "--allow {}", "path": "--allow {}=PATH, for one path"}
     return tuple(
         Rule(
@@ -132,7 +146,7 @@ def rules() -> tuple[Rule, ...]:
             severity=Severity.ERROR,
             summary=entry.summary,
             what=entry.summary,
-            why="a release gate that lets this pass vouches for content that nobody signed",
+            why=whys[code],
             hint=entry.hint,
             example="text",
             exemptions=(allowed[entry.allow].format(code),),

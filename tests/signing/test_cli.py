@@ -119,7 +119,7 @@ def test_digest_and_inspect(interlock: Any, model: Path, pair: Any) -> None:
     assert "not verified" in out
     code, out, err = interlock("inspect", model / "config.json")
     assert (code, out) == (2, "")
-    assert "VER-MALFORMED" in err
+    assert "VER-MEDIA-TYPE" in err
 
 
 def test_hand_over_and_receipt(interlock: Any, model: Path, pair: Any, tmp_path: Path) -> None:
