@@ -29,6 +29,10 @@ Positions: containers of YAML are `Map` and `Seq` (dict and list with positions)
 `Location` of a value, `at_key` of a key, `at_map` of a mapping, `at_word` of a word of a command line. Every
 location carries object and JSON pointer, which suppressions and baselines need, so use these.
 
+Patterns at module level are `lazy(...)`, and what only annotations need is imported under TYPE_CHECKING: a run of one
+file loads some fifty modules. A template that is not rendered has holes: say that something is missing only where
+`container.is_open` is false, and only for rules in `engine._ON_TEMPLATES`.
+
 Judging: `container.runtime` is the entry of the runtime table, `container.flag("--model")` an option (with `.value`,
 `.word`, `.at`), `container.expand(value)` fills in `$(MODEL_ID)`, `is_placeholder(value)` that a value is unknown and
 must not be judged, `ctx.index` joins documents. A finding nobody can act on is worse than a missed one.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import chain
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
@@ -18,10 +17,12 @@ RULE = Rule(
     name="constant-health-route",
     family="HU1",
     severity=Severity.WARNING,
-    summary="health route returns a constant while the model is created later",
-    what="Health and readiness routes (FastAPI, Flask, Starlette, aiohttp) that return a constant, in a module that "
-    "creates its "
-    "model in a thread, in a background task, or on the first request.",
+    summary="health route always says yes while the model is created later",
+    what="Health and readiness routes (FastAPI, Flask, Starlette, aiohttp) that can answer nothing but 200, in a "
+    "module "
+    "that creates its model in a thread, in a background task, or on the first request. A body that says 'loading' "
+    "does "
+    "not help: probes and load balancers read the status alone.",
     why="The platform sends traffic as soon as the route answers. Until the load ends every request waits or fails, "
     "and "
     "when the load fails nobody notices: the shape of pytorch/serve#2099 in one's own server.",
@@ -49,7 +50,8 @@ def health():
     example="python",
     exemptions=(
         "models created at import, in a lifespan before yield, or in a blocking start-up hook",
-        "routes that look at any name but the response they build",
+        "routes that raise, name an error status, or call anything that may",
+        "/health beside a readiness route that tells the states apart",
         "liveness routes (/livez, /live): they are meant to speak for the process",
     ),
     references=("https://github.com/pytorch/serve/issues/2099",),
@@ -69,11 +71,12 @@ def check(file: PythonFile, ctx: Context) -> Iterator[Finding]:
     routes = [(function, path) for function, path in _routes(file) if _PATH.search(path)]
     if not routes or not (loading := Loading(file)).is_late:
         return
-    for function, path in routes:
-        answer = _constant_answer(file, function)
+    answers = [(path, _only_answer(file, function)) for function, path in routes]
+    if any("ready" in path and answer is None for path, answer in answers):
+        answers = [(path, answer) for path, answer in answers if "ready" in path]  # the others speak for the process
+    for path, answer in answers:
         if answer is not None:
-            message = f"{path} answers a constant while {loading.how}"
-            yield ctx.finding(RULE, file.location(answer), message)
+            yield ctx.finding(RULE, file.location(answer), f"{path} always answers 200, and {loading.how}")
 
 
 def _routes(file: PythonFile) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, str]]:
@@ -90,22 +93,24 @@ def _routes(file: PythonFile) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunct
                     yield node, path
 
 
-def _constant_answer(file: PythonFile, function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.Return | None:
-    """The only return of a function that decides nothing: no branch, no raise, nothing read but builders."""
+def _only_answer(file: PythonFile, function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.Return | None:
+    """The first return of a function that can give nothing but 200, whatever it says in the body: it raises nothing,
+    calls nothing but builders of a response, and names no status of an error."""
     body = [node for statement in function.body for node in ast.walk(statement)]
-    if any(isinstance(n, ast.If | ast.IfExp | ast.Raise | ast.Try | ast.Assert | ast.Await | ast.Match) for n in body):
-        return None
     returns = [node for node in body if isinstance(node, ast.Return) and node.value is not None]
-    if len(returns) != 1:
+    if not returns or any(isinstance(node, ast.Raise | ast.Assert | ast.Await) for node in body):
         return None
-    callees = {id(part) for n in body if isinstance(n, ast.Call) for part in ast.walk(n.func)}
-    built = all(_BUILDERS.search(file.name(n.func)) for n in body if isinstance(n, ast.Call) and not _is_log(file, n))
-    arguments = {a.arg for a in chain(function.args.args, function.args.kwonlyargs)}
-    reads = [
-        n for n in body if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in callees
-        and n.id not in arguments and n.id not in file.imports and file.text(n) is None
-    ]  # fmt: skip
-    return returns[0] if built and not reads else None
+    for node in body:
+        if isinstance(node, ast.Call) and not (_is_log(file, node) or _BUILDERS.search(file.name(node.func))):
+            return None
+        if isinstance(node, ast.Constant) and type(node.value) is int and 400 <= node.value < 600:
+            return None
+        named = isinstance(node, ast.keyword) and node.arg in ("status_code", "status")
+        if named and not isinstance(node.value, ast.Constant):
+            return None
+        if isinstance(node, ast.Attribute) and node.attr.startswith(("HTTP_4", "HTTP_5", "status_code")):
+            return None
+    return returns[0]
 
 
 def _is_log(file: PythonFile, call: ast.Call) -> bool:

@@ -129,7 +129,7 @@ class Container:
 
     @property
     def accelerated(self) -> bool:
-        """Whether it, or the node its pod asks for, has an accelerator."""
+        """Whether it asks for an accelerator."""
         return bool(self.accelerators)
 
     @cached_property
