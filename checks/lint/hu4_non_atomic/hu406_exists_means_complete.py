@@ -58,7 +58,7 @@ _VERIFIES = lazy(
     r"sha\d+sum|md5sum|shasum|cosign|model_signing|interlock\s+(verify|pull)|gpg\s+--verify|hashlib|verify_signature"
 )
 _MODEL = lazy(
-    r"model|weights|checkpoint|ckpt|\.(pt|pth|bin|onnx|gguf|safetensors|mar|tar|plan|engine)\b", re.IGNORECASE
+    r"model|llm|weights|checkpoint|ckpt|\.(pt|pth|bin|onnx|gguf|safetensors|mar|tar|plan|engine)\b", re.IGNORECASE
 )
 _FETCHERS = lazy(
     r"(^|[._])(download\w*|snapshot_download|hf_hub_download|urlretrieve|fetch\w*|copy_from_s3|download_file|wget|load_from_hub)$",
