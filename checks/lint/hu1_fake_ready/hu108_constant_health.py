@@ -105,8 +105,8 @@ def _only_answer(file: PythonFile, function: ast.FunctionDef | ast.AsyncFunction
             return None
         if isinstance(node, ast.Constant) and type(node.value) is int and 400 <= node.value < 600:
             return None
-        named = isinstance(node, ast.keyword) and node.arg in ("status_code", "status")
-        if named and not isinstance(node.value, ast.Constant):
+        status = node.value if isinstance(node, ast.keyword) and node.arg in ("status_code", "status") else None
+        if status is not None and not isinstance(status, ast.Constant):
             return None
         if isinstance(node, ast.Attribute) and node.attr.startswith(("HTTP_4", "HTTP_5", "status_code")):
             return None
