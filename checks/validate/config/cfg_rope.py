@@ -80,7 +80,7 @@ def _rope(config: dict[str, Any]) -> dict[str, Any]:
     if not form and isinstance(flat.get("rope_scaling"), dict):
         scaling = dict(flat["rope_scaling"])
         form = "rope_type" if "rope_type" in scaling else ""
-    kind = scaling.pop("rope_type", None) or scaling.pop("type", None) or "default"
+    kind = str(scaling.pop("rope_type", None) or scaling.pop("type", None) or "default")
     scaling.pop("type", None)
     theta = scaling.pop("rope_theta", flat.get("rope_theta", flat.get("rotary_emb_base")))
     values = {"kind": kind, "theta": theta, **scaling}

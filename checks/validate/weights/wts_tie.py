@@ -89,7 +89,7 @@ def _tied(config: dict[str, Any]) -> bool | None:
         flag: Any = part.get("tie_word_embeddings")  # pyright: ignore
         if isinstance(flag, bool):
             return flag
-    family = config.get("model_type")
+    family = str(config.get("model_type"))
     return False if family in _UNTIED else True if family in _TIED else None
 
 
