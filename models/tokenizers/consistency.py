@@ -13,6 +13,10 @@ def check(tokenizer: Tokenizer) -> None:
         return
     prefix = len(str(tokenizer.settings.get("continuing_subword_prefix") or ""))
     for left, right in tokenizer.merges.value:
+        if len(right) < prefix:
+            raise UnreadableModel(
+                tokenizer.path, f"merges {right[:20]!r}, which is shorter than the prefix of such tokens"
+            )
         for token in (left, right, left + right[prefix:]):
             if token not in vocab:
                 raise UnreadableModel(

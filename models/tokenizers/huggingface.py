@@ -13,7 +13,7 @@ from ..errors import UnreadableModel
 from ..strict_json import as_integer, as_list, as_object, as_string, describe, loads, loads_object
 from ..tokenizer import MAX_ID, AddedToken, Algorithm, Part, Tokenizer
 from ..tree import ModelTree, TreeFile
-from . import pipeline
+from . import pipeline, schema
 from .cut import Cut, cut, highest
 
 MAX_BYTES = 512 << 20
@@ -38,6 +38,7 @@ def parse(data: bytes, what: str, source: Path | None = None) -> Tokenizer:
     _known(document, what)
     model = as_object(document.get("model"), what, "model")
     algorithm = _algorithm(model, what)
+    schema.model(model, algorithm, what)
     tokenizer = Tokenizer(
         path=what,
         format="tokenizer.json",
@@ -49,8 +50,8 @@ def parse(data: bytes, what: str, source: Path | None = None) -> Tokenizer:
         pre_tokenizer=pipeline.pre_tokenizer(document.get("pre_tokenizer"), what),
         post_processor=pipeline.post_processor(document.get("post_processor"), what),
         decoder=pipeline.decoder(document.get("decoder"), what),
-        truncation=document.get("truncation"),
-        padding=document.get("padding"),
+        truncation=_whole(document, "truncation", what),
+        padding=_whole(document, "padding", what),
     )
     if sections is not None:
         _lazily(tokenizer, data, what, sections, source)
@@ -68,6 +69,12 @@ def parse(data: bytes, what: str, source: Path | None = None) -> Tokenizer:
             form, merges = _merges(model.get("merges", []), what)
             tokenizer.merge_form, tokenizer.merges = form, Part(lambda: merges)
     return tokenizer
+
+
+def _whole(document: dict[str, Any], part: str, what: str) -> dict[str, Any] | None:
+    if document.get(part) is None:
+        return None
+    return schema.whole(as_object(document[part], what, part), part, what)
 
 
 _KEYS = frozenset(
@@ -154,7 +161,7 @@ def _algorithm(model: dict[str, Any], what: str) -> Algorithm:
     return "WordPiece" if "max_input_chars_per_word" in model else "WordLevel"
 
 
-# What the library fills in for a missing field; null and "" mean the same for affixes.
+# What the library fills in for a missing field, where it may be missing; null and "" mean the same for affixes.
 _DEFAULTS: dict[Algorithm, dict[str, Any]] = {
     "BPE": {
         "dropout": None,
@@ -166,8 +173,8 @@ _DEFAULTS: dict[Algorithm, dict[str, Any]] = {
         "ignore_merges": False,
     },
     "Unigram": {"unk_id": None, "byte_fallback": False},
-    "WordPiece": {"unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100},
-    "WordLevel": {"unk_token": "<unk>"},
+    "WordPiece": {"unk_token": "", "continuing_subword_prefix": "", "max_input_chars_per_word": 0},
+    "WordLevel": {"unk_token": ""},
 }
 
 

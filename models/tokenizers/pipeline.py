@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import UnreadableModel
 from ..strict_json import as_list, as_object
+from . import schema
 
 MAX_PARTS = 256
 
@@ -78,6 +79,7 @@ def _flatten(value: Any, key: str, part: str, what: str, into: list[dict[str, An
         return
     if len(into) >= MAX_PARTS or depth > MAX_PARTS:
         raise UnreadableModel(what, f"{part} has more than {MAX_PARTS} parts")
+    schema.check(entry, part, kind, what)
     if (part, kind) not in _NOTHING:
         into.append(_component(entry, part, kind))
 

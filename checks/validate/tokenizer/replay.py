@@ -7,11 +7,15 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
+from ....models.errors import UnreadableModel
 from ....models.tokenizer import Tokenizer
 from .changes import changes
 
 Encode = Callable[[str], list[int]]
 MAX_TRIES = 4_000
+# What stands for the ids of a text that the library fails on.
+FAILS = -1
+_REFUSED = "tokenizers refuses to load"
 
 
 class Library(NamedTuple):
@@ -39,13 +43,20 @@ def _load(tokenizer: Tokenizer) -> Library | str:
 
         try:
             real = Real.from_file(tokenizer.path)
-        except Exception as error:  # noqa: BLE001 - the library raises bare Exception
-            return f"tokenizers cannot load {tokenizer.path}: {str(error)[:120]}"
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt | SystemExit):
+                raise
+            return f"{_REFUSED} {tokenizer.path}: {str(error)[:160]}"
         real.no_padding()
         real.no_truncation()
 
         def encode(text: str) -> list[int]:
-            return real.encode(text, add_special_tokens=False).ids
+            try:
+                return real.encode(text, add_special_tokens=False).ids
+            except BaseException as error:
+                if isinstance(error, KeyboardInterrupt | SystemExit):
+                    raise
+                return [FAILS]
 
         def decode(ids: Sequence[int]) -> str:
             return real.decode(list(ids), skip_special_tokens=False)
@@ -79,6 +90,9 @@ def _sentencepiece(path: str) -> Library | str:
 def find(old: Tokenizer, new: Tokenizer, texts: Iterable[str]) -> dict[str, Any] | None:
     """The first text that really encodes differently, shrunk; or unreplayed, the first one. None: none of them."""
     before, after = library(old), library(new)
+    if isinstance(after, str) and after.startswith(_REFUSED) and not isinstance(before, str):
+        # What the reader cannot see, such as a pattern that does not compile.
+        raise UnreadableModel(new.path, after, hint="save it again, or update the tokenizers library here")
     if isinstance(before, str) or isinstance(after, str):
         first = next(iter(texts), None)
         reason = before if isinstance(before, str) else str(after)

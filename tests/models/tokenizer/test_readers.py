@@ -97,7 +97,10 @@ BAD: list[tuple[bytes, str]] = [
     (b'{"model": {"type": "BPE", "vocab": {"\\ud800": 1}}}', "lone surrogate"),
     (b'{"version": "2", "model": {}}', "has the version '2'"),
     (b'{"extra": 1, "model": {}}', "the key 'extra'"),
-    (b'{"added_tokens": [{"id": 1, "content": "a"}], "model": {"vocab": {}}}', "special is null, not true or false"),
+    (
+        b'{"added_tokens": [{"id": 1, "content": "a"}], "model": {"vocab": {}, "merges": []}}',
+        "special is null, not true or false",
+    ),
     (b'{"model": {"type": "Unigram", "unk_id": 3, "vocab": [["a", 0]]}}', "outside the 1 pieces"),
     (b"\xff\xfe{}", "not UTF-8"),
     (b"[" * 1_000_000, "nested deeper"),
@@ -214,3 +217,67 @@ def test_one_fingerprint_across_formats(tmp_path: Path) -> None:
     found = read_tokenizers(read_tree(folder))
     assert [each.format for each in found] == ["tokenizer.json", "tekken", "tiktoken"]
     assert len({each.fingerprint() for each in found}) == 1
+
+
+COMPONENTS: list[tuple[str, kit.Json]] = [
+    ("normalizer", kit.wordpiece()["normalizer"]),
+    ("normalizer", {"type": "Strip", "strip_left": True, "strip_right": True}),
+    ("normalizer", {"type": "NFC"}),
+    ("normalizer", {"type": "Replace", "pattern": {"String": "a"}, "content": "b"}),
+    ("normalizer", {"type": "Prepend", "prepend": "_"}),
+    ("pre_tokenizer", {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}),
+    ("pre_tokenizer", {"type": "CharDelimiterSplit", "delimiter": "-"}),
+    ("pre_tokenizer", {"type": "Metaspace", "replacement": "_", "prepend_scheme": "always", "split": True}),
+    ("pre_tokenizer", {"type": "Split", "pattern": {"Regex": " "}, "behavior": "Removed", "invert": False}),
+    ("pre_tokenizer", {"type": "Punctuation", "behavior": "Isolated"}),
+    ("pre_tokenizer", {"type": "Digits", "individual_digits": True}),
+    ("pre_tokenizer", {"type": "Sequence", "pretokenizers": []}),
+    ("post_processor", {"type": "RobertaProcessing", "sep": ["</s>", 2], "cls": ["<s>", 0]}),
+    ("post_processor", {"type": "BertProcessing", "sep": ["</s>", 2], "cls": ["<s>", 0]}),
+    ("post_processor", kit.template(cls=(264, "<|bos|>"))),
+    ("decoder", {"type": "BPEDecoder", "suffix": "</w>"}),
+    ("decoder", {"type": "WordPiece", "prefix": "##", "cleanup": True}),
+    ("decoder", {"type": "CTC", "pad_token": "<pad>", "word_delimiter_token": "|", "cleanup": True}),
+    ("decoder", {"type": "Strip", "content": " ", "start": 1, "stop": 0}),
+    ("truncation", {"direction": "Right", "max_length": 128, "strategy": "LongestFirst", "stride": 0}),
+    ("padding", {"strategy": "BatchLongest", "direction": "Right", "pad_id": 0, "pad_type_id": 0, "pad_token": "x"}),
+]  # fmt: skip
+
+
+LEVELS: kit.Json = {
+    **kit.byte_level(),
+    "model": {"type": "WordLevel", "vocab": {"<unk>": 0, "a": 1}, "unk_token": "<unk>"},
+}
+
+
+@pytest.mark.parametrize("document", [kit.byte_level(), kit.wordpiece(), kit.unigram(), LEVELS])
+def test_no_model_is_read_that_the_library_refuses(document: kit.Json) -> None:
+    for model in damaged({key: value for key, value in document["model"].items() if key not in ("vocab", "merges")}):
+        parts = {key: value for key, value in document["model"].items() if key in ("vocab", "merges")}
+        each = {**document, "model": {**model, **parts}}
+        try:
+            Real.from_str(json.dumps(each))
+        except BaseException:  # noqa: BLE001 - the library panics, which is no Exception
+            with pytest.raises(UnreadableModel):
+                consistency.check(parse(each))
+
+
+def damaged(component: kit.Json) -> list[kit.Json]:
+    """The component without each field, with fields of other types, and as an unknown kind."""
+    result = [component, {**component, "type": "Foo"}] if "type" in component else [component]
+    for key in component.keys() - {"type"}:
+        result.append({name: value for name, value in component.items() if name != key})
+        result += [{**component, key: value} for value in (None, "zz", [], {}, -1)]
+    return result
+
+
+@pytest.mark.parametrize(("part", "component"), COMPONENTS, ids=[f"{p} {c.get('type', '')}" for p, c in COMPONENTS])
+def test_nothing_is_read_that_the_library_refuses(part: str, component: kit.Json) -> None:
+    for each in damaged(component):
+        document = kit.changed(kit.byte_level(), part, each)
+        try:
+            Real.from_str(json.dumps(document))
+        except Exception:  # noqa: BLE001 - what the library raises
+            with pytest.raises(UnreadableModel):
+                parse(document)
+    parse(kit.changed(kit.byte_level(), part, component))
