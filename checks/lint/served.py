@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
-from posixpath import normpath
+from posixpath import dirname, normpath
 
 from . import runtimes
 from .index import Index
 from .lazy import lazy
 from .nearby import Nearby
 from .sources.argv import is_placeholder
-from .sources.pods import Container
+from .sources.pods import Container, Pod
 from .sources.scripts import ShellText
 from .sources.yamlnodes import dig, text, walk
 
@@ -41,6 +42,19 @@ def has_version(path: str) -> bool:
     return any(_VERSION.search(part) for part in path.split("/") if part) or any(
         _VERSION_HOLE.search(part) for part in re.findall(r"\$\{?\(?[^/}]*|\{[^{}]*\}|<[^<>]*>|%[A-Z_]+%", path)
     )
+
+
+def pods_beside(index: Index, path: str) -> list[Pod]:
+    """The pods whose manifests stand in the same folder as a file."""
+    return _by_folder(index).get(dirname(path), [])
+
+
+@lru_cache(maxsize=1)
+def _by_folder(index: Index) -> dict[str, list[Pod]]:
+    found: dict[str, list[Pod]] = defaultdict(list)
+    for pod in index.pods:
+        found[dirname(pod.resource.path)].append(pod)
+    return found
 
 
 def inside(path: str, folder: str) -> bool:

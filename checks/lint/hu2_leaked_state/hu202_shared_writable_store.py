@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import lru_cache
+from posixpath import dirname
 
 from ....report.finding import Finding, Location, Severity
 from ....report.rule import Rule
+from ..index import Index
 from ..rulebase import Context
 from ..served import has_version
 from ..sources.argv import is_placeholder
@@ -94,24 +98,30 @@ def _place(pod: Pod, container: Container, store: Store, path: str) -> Location:
 
 
 def _other_version(ctx: Context, pod: Pod, container: Container, store: Store) -> Pod | None:
-    """Another workload that serves another version of the same model from the same store."""
+    """Another workload of the same folder that serves another version of the same model from the same store."""
     mine = _version(container)
     if mine is None:
         return None
-    for other in ctx.index.pods:
-        near = other.resource.path.rsplit("/", 1)[0] == pod.resource.path.rsplit("/", 1)[0]
-        if other.resource is pod.resource or not near:
-            continue
-        for theirs in ctx.index.servers(other):
-            version = _version(theirs)
-            if version is None or version[0] != mine[0] or version[1] == mine[1]:
-                continue
-            if any(
-                (each.what, each.name) == (store.what, store.name) and not each.read_only
-                for each in stores(ctx.index, theirs)
-            ):
-                return other
-    return None
+    model, version = mine
+    key = (dirname(pod.resource.path), store.what, store.name, model)
+    others = _versions(ctx.index).get(key, {})
+    return next(
+        (other for each, other in others.items() if each != version and other.resource is not pod.resource), None
+    )
+
+
+@lru_cache(maxsize=1)
+def _versions(index: Index) -> dict[tuple[str, str, str, str], dict[str, Pod]]:
+    """(folder, kind of store, its name, model) -> a pod for each version that is served from it."""
+    found: dict[tuple[str, str, str, str], dict[str, Pod]] = defaultdict(dict)
+    for pod in index.pods:
+        for container in index.servers(pod):
+            named = _version(container)
+            for store in stores(index, container) if named else ():
+                if named and not store.read_only:
+                    key = (dirname(pod.resource.path), store.what, store.name, named[0])
+                    found[key].setdefault(named[1], pod)
+    return found
 
 
 def _version(container: Container) -> tuple[str, str] | None:

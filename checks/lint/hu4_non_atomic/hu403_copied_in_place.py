@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from posixpath import dirname
 from typing import TYPE_CHECKING
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
 from .. import runtimes
+from ..index import Index
 from ..lazy import lazy
 from ..rulebase import Context
-from ..served import CONVENTIONAL, STAGING, has_version, inside, polled_paths, served_paths, served_uris
-from ..sources.pods import Container, Pod
+from ..served import CONVENTIONAL, STAGING, has_version, inside, pods_beside, polled_paths, served_paths, served_uris
+from ..sources.pods import Container
 from ..sources.scripts import ShellText
 from ..sources.yamlnodes import Map
 from ..volumes import Store, model_path_on, stores
@@ -111,16 +113,19 @@ def _served_uri(text: ShellText, path: str, ctx: Context) -> str:
     ):
         return "the prefix that a server of this tree loads from"
     bucket = "/".join(path.split("/")[:3])
-    near = dirname(text.path)
-    serves = any(dirname(pod.resource.path) == near and _may_serve(ctx, pod) for pod in ctx.index.pods)
+    serves = dirname(text.path) in _serving_folders(ctx.index)
     named = _MODEL.search(path.removeprefix(bucket))
     return "a model prefix without a version beside the manifests that serve it" if serves and named else ""
 
 
-def _may_serve(ctx: Context, pod: Pod) -> bool:
-    """A model server, or something that keeps an accelerator and is no batch work."""
-    busy = pod.managed != "job" and any(container.accelerated for container in pod.containers)
-    return busy or bool(ctx.index.servers(pod))
+@lru_cache(maxsize=1)
+def _serving_folders(index: Index) -> frozenset[str]:
+    """Folders with a model server, or with something that keeps an accelerator and is no batch work."""
+    return frozenset(
+        dirname(pod.resource.path)
+        for pod in index.pods
+        if index.servers(pod) or (pod.managed != "job" and any(container.accelerated for container in pod.containers))
+    )
 
 
 def _served_volume(container: Container, path: str, ctx: Context) -> str:
@@ -131,7 +136,8 @@ def _served_volume(container: Container, path: str, ctx: Context) -> str:
         return ""
     mine = next((store for store in stores(ctx.index, container) if store.mount is held[0]), None)
     claim = _claim(held[1])
-    users = ctx.index.claim_users(claim, pod.resource) if claim else ctx.index.pods if mine else []
+    near = pods_beside(ctx.index, pod.resource.path)
+    users = ctx.index.claim_users(claim, pod.resource) if claim else near if mine else []
     for other in users:
         if other.resource is pod.resource or dirname(other.resource.path) != dirname(pod.resource.path):
             continue

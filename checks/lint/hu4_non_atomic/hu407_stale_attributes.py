@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
+from ..index import Index
 from ..lazy import lazy
 from ..rulebase import Context
 from ..sources.kubernetes import Resource
@@ -70,9 +73,16 @@ def check(volume: Resource, ctx: Context) -> Iterator[Finding]:
 def _claims(volume: Resource, ctx: Context) -> list[str]:
     """The claims bound to a volume, by either side's name."""
     bound = text(dig(volume.spec, "claimRef", "name"))
-    claims = ctx.index.by_kind.get("PersistentVolumeClaim", [])
-    named = [claim.name for claim in claims if claim.spec.get_str("volumeName") == volume.name]
-    return [name for name in dict.fromkeys([bound, *named]) if name]
+    return [name for name in dict.fromkeys([bound, *_bound(ctx.index).get(volume.name, [])]) if name]
+
+
+@lru_cache(maxsize=1)
+def _bound(index: Index) -> dict[str, list[str]]:
+    """Volume name -> the claims that name it."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for claim in index.by_kind.get("PersistentVolumeClaim", []):
+        found[claim.spec.get_str("volumeName")].append(claim.name)
+    return found
 
 
 def _serves_from(pod: Pod, ctx: Context) -> bool:

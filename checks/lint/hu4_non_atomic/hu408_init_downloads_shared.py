@@ -10,7 +10,6 @@ from ..lazy import lazy
 from ..rulebase import Context
 from ..served import has_version
 from ..sources.pods import Container, Pod
-from ..sources.scripts import ShellText
 from ..volumes import Store, model_path_on, stores
 
 RULE = Rule(
@@ -71,7 +70,7 @@ def check(pod: Pod, ctx: Context) -> Iterator[Finding]:
         if model_path_on(server, store) is not None
     ]
     for init in pod.init_containers:
-        if init.is_sidecar or _only_looks(init, ctx):
+        if init.is_sidecar or _only_looks(init):
             continue
         for store in stores(ctx.index, init):
             found = next((pair for pair in served if pair[1].volume is store.volume), None)
@@ -86,16 +85,10 @@ def check(pod: Pod, ctx: Context) -> Iterator[Finding]:
             break
 
 
-def _only_looks(init: Container, ctx: Context) -> bool:
+def _only_looks(init: Container) -> bool:
     """Whether all that it runs reads, or changes owners and modes."""
-    names = [
-        command.name
-        for text in ctx.index.of("shell")
-        if isinstance(text, ShellText) and text.container is init
-        for command in text.commands
-        if command.words
-    ]
-    return bool(names) and all(name and _HARMLESS.match(name) for name in names)
+    names = [line[0].text.rsplit("/", 1)[-1] for line in init.lines if line]
+    return bool(names) and all(_HARMLESS.match(name) for name in names)
 
 
 def _target(init: Container, store: Store) -> str:
