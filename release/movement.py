@@ -78,7 +78,7 @@ class Movement:
         """Do what is left of the request and return `done`.
 
         An error puts the anchors back as they were found, writes `abort` and is raised again; when they cannot be put
-        back the request stays open and the error says how to go on.
+        back, or another writer is at work, the request stays open and the error says how to go on.
         """
         target = self.begin.target
         if target is None:  # begin is always written with one; an edited ledger fails its chain before this
@@ -93,7 +93,9 @@ class Movement:
             self._once("pointed", lambda: self._point(target.registry, target.serving))
             return self.note("done")
         except (InterlockError, OSError) as error:
-            self._withdraw(error)
+            # Whoever lost a race to another writer must not move that writer's pointers: the request stays open.
+            if getattr(error, "code", "") != "REL-BUSY":
+                self._withdraw(error)
             raise
 
     def _once(self, op: Op, act: Callable[[], Any], evidence: tuple[str, ...] = ()) -> None:
@@ -109,7 +111,9 @@ class Movement:
         if place != self.begin.place:
             began, now = self.begin.place or "nowhere", place or "nowhere"
             reason = f"the open request serves from {began}, the settings now say {now}"
-            raise BadInput(f"stage {self.desk.name}", reason, hint="set stages.serving back, or roll back first")
+            raise BadInput(
+                f"stage {self.desk.name}", reason, hint="set stages.serving back until the request has ended"
+            )
 
     def _stage(self, manifest: Manifest) -> None:
         if self.desk.serving is None:

@@ -6,10 +6,9 @@ deployed, so what an interrupted publish repeats is the file it was at. Every by
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,8 @@ from urllib.parse import urljoin
 from ..report.errors import BadInput, InterlockError
 from . import durable
 from .descriptor import MANIFEST, MAX_MANIFEST, Descriptor, digest_of, parse_json
-from .durable import Progress, explained, quiet
+from .download import damaged, download
+from .durable import Progress, quiet
 from .modelpack import Entry, Manifest, build
 from .referrers import Referrers
 from .store import Attachment, Pushed
@@ -28,7 +28,6 @@ from .tree import File
 if TYPE_CHECKING:
     from requests import Response
 
-_RESUMES = 5
 _READ_BACK = 2
 _MAX_PAGES = 200
 
@@ -187,44 +186,14 @@ class Registry:
     def fetch(self, manifest: Manifest, entry: Entry, target: Path, progress: Progress = quiet) -> None:
         """Stream a blob to a new file; a dropped connection goes on where it stopped."""
         del manifest
-        layer, digest, done, drops = entry.layer, hashlib.sha256(), 0, 0
-        with explained("write", target), target.open("xb") as sink:
-            while done < layer.size:
-                try:
-                    for part in self._parts(layer, done):
-                        digest.update(part)
-                        sink.write(part)
-                        done += len(part)
-                        progress(len(part))
-                        if done > layer.size:
-                            raise self._wrong(layer, f"it has more than {layer.size} bytes")
-                except self._http.dropped:
-                    pass
-                if done < layer.size and (drops := drops + 1) > _RESUMES:
-                    raise self._wrong(layer, f"the connection ended after {done} of {layer.size} bytes")
-            sink.flush()
-            os.fsync(sink.fileno())
-        if f"sha256:{digest.hexdigest()}" != layer.digest:
-            target.unlink()
-            raise self._wrong(layer, f"its bytes have the digest sha256:{digest.hexdigest()}")
-
-    def _parts(self, layer: Descriptor, done: int) -> Iterator[bytes]:
-        headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={done}-"} if done else {})}
-        accept = (206,) if done else (200,)
-        response = self._http.call("GET", f"/blobs/{layer.digest}", accept=accept, headers=headers)
-        with response:
-            yield from response.iter_content(durable.CHUNK)
-
-    def _wrong(self, layer: Descriptor, why: str) -> BadInput:
-        hint = "run it again; if it stays so, publish the model again"
-        return BadInput(f"{self.name}@{layer.digest}", f"corrupt blob: {why}", hint=hint, code="REL-CORRUPT")
+        download(self._http, entry.layer, target, progress, self.name)
 
     def blob(self, descriptor: Descriptor) -> bytes:
         """A small blob, verified."""
         response = self._http.call("GET", f"/blobs/{descriptor.digest}", accept=(200,))
         data = read_bounded(response, MAX_MANIFEST)
         if digest_of(data) != descriptor.digest:
-            raise self._wrong(descriptor, f"its bytes have the digest {digest_of(data)}")
+            raise damaged(self.name, descriptor, f"its bytes have the digest {digest_of(data)}")
         return data
 
     def verify(self, manifest: Manifest) -> None:

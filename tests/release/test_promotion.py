@@ -13,7 +13,7 @@ import pytest
 from interlock.release.directory import Directory
 from interlock.release.ocilayout import OciLayout
 from interlock.release.run import history, promote, publish, rollback, status
-from interlock.report.errors import BadInput, NothingToCheck, Refused
+from interlock.report.errors import BadInput, InterlockError, NothingToCheck, Refused
 
 
 def anchors(project: Any) -> tuple[str, str]:
@@ -194,6 +194,22 @@ def test_a_pointer_that_cannot_move_takes_the_tag_back(live: Any, helpers: Any) 
     assert [event["op"] for event in last] == ["loaded", "abort"] and "permission denied" in last[1]["reason"]
     helpers.passed(promote("2.0", "prod", config=live.config))
     assert anchors(live) == (live.two, live.two)
+
+
+def test_who_loses_a_race_moves_nothing(live: Any, helpers: Any) -> None:
+    """Where a lock does not hold (some network file systems), the ledger is what tells two writers apart."""
+    from interlock.release.movement import Movement, pair_of
+
+    desk = live.desk()
+    movements = [
+        Movement.start(desk, desk.position(), "promote", request="mine", target=pair_of(desk, live.two), reason="")
+    ]
+    movements.append(Movement(desk, [movements[0].begin]))
+    movements[0].run()
+    with pytest.raises(InterlockError, match="another writer was first"):
+        movements[1].run()
+    assert anchors(live) == (live.two, live.two)
+    helpers.passed(status(config=live.config, verify=True))
 
 
 def test_stage_tags_move_by_promote_only(live: Any, tmp_path: Any) -> None:
