@@ -33,7 +33,8 @@ def loads(data: bytes, what: object, *, limit: int = 0) -> Value:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise UnreadableModel(what, "not UTF-8", offset=error.start) from None
-    if len(data) < _LARGE:
+    # Without that many brackets nothing can be nested that deep; counting them is a hundred times cheaper.
+    if len(data) < _LARGE and text.count("[") + text.count("{") > MAX_DEPTH:
         _shallow(text, what)
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
