@@ -9,6 +9,7 @@ from functools import cached_property
 
 from ....report.finding import Location
 from . import promql
+from .embedded_yaml import embedded
 from .kubernetes import Resource
 from .text import TextFile, Unreadable
 from .yamlnodes import EMPTY, Document, Map, dig, pointer
@@ -90,6 +91,17 @@ def _queries(document: Document, resources: list[Resource]) -> Iterator[MetricQu
                 yield MetricQuery(file, "analysis", "", resource.name, resource.spec, "query", resource)
         elif resource.kind == "PrometheusServiceLevel":
             yield from _service_levels(file, resource)
+        elif resource.kind == "ConfigMap":
+            yield from _config(file, resource)
+
+
+def _config(file: TextFile, resource: Resource) -> Iterator[MetricQuery]:
+    """Rule files that a ConfigMap carries."""
+    data = resource.root.get_map("data")
+    for key, value in data.items():
+        if isinstance(value, str) and "groups:" in value and "expr:" in value:
+            for inner in embedded(resource, data, key):
+                yield from _groups(file, inner.root, inner)
 
 
 def _groups(file: TextFile, holder: Map, resource: Resource | None) -> Iterator[MetricQuery]:

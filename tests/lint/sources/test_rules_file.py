@@ -95,3 +95,14 @@ def test_what_is_no_promql_is_a_notice() -> None:
     assert found[0].query is None
     assert [(n.line, n.column) for n in file.notices] == [(5, 15)]
     assert "A: not PromQL" in file.notices[0].reason
+
+
+def test_rule_files_in_config_maps() -> None:
+    found, file = read(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  notes: 'groups: none'\n  rules.yml: |\n"
+        "    groups:\n      - name: g\n        rules:\n          - alert: A\n            expr: sum(a) > 1\n"
+    )
+    assert [(q.kind, q.name, q.text, q.at.line, q.at.column, q.at.object) for q in found] == [
+        ("alert", "A", "sum(a) > 1", 11, 19, "ConfigMap/c")
+    ]
+    assert file.notices == []
