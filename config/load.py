@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import types
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ class Config:
 
     def resolve(self, path: str) -> Path:
         """A path of the settings, made absolute from the file's folder."""
-        return self.root / Path(path).expanduser()
+        return self.root / os.path.expanduser(path)  # noqa: PTH111 - Path.expanduser raises on an unknown user
 
 
 def find(start: Path) -> Path | None:

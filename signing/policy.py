@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -97,7 +98,7 @@ def make(trust: Trust | None = None, base: str = "", *, anchors: Anchors | None 
 
 
 def _at(base: str, path: str) -> str:
-    return str(Path(base, path).expanduser())
+    return str(Path(base, os.path.expanduser(path)))  # noqa: PTH111 - Path.expanduser raises on an unknown user
 
 
 def _authorities(files: Iterable[str]) -> list[Certificate]:
