@@ -41,6 +41,15 @@ def check(ctx: Context) -> Iterator[Finding]:
     """Compare the effective contexts."""
     if ctx.old is None or ctx.old.config is None or ctx.new.config is None:
         return
+    key = next((key for key in _POSITIONS if _length(text_config(ctx.old.config).get(key))), None)
+    if key is not None and not any(_length(text_config(ctx.new.config).get(each)) for each in _POSITIONS):
+        yield ctx.finding(
+            RULE,
+            "unproven",
+            f"{key} is no longer written; the default of the family counts, which may be shorter",
+            path="config.json",
+            pointer=f"/{key}",
+        )
     old, new = effective(ctx.old), effective(ctx.new)
     if old is None or new is None or old[0] == new[0]:
         return

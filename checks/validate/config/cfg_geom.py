@@ -30,6 +30,12 @@ def check(ctx: Context) -> Iterator[Finding]:
     """Compare quantity by quantity, each once, whatever key it is written under."""
     if ctx.old is None or ctx.old.config is None or ctx.new.config is None:
         return
+    before, after = (config.get("tie_word_embeddings") for config in (ctx.old.config, ctx.new.config))
+    if before is not None and after is not None and before != after:
+        pointer = "/tie_word_embeddings"
+        yield ctx.finding(
+            RULE, "restart", "the head is tied differently", path="config.json", pointer=pointer, old=before, new=after
+        )
     for quantity in NAMES:
         old, new = effective(ctx.old.config, quantity), effective(ctx.new.config, quantity)
         if old == new:

@@ -45,6 +45,15 @@ def check(ctx: Context) -> Iterator[Finding]:
     old, new = _rope(ctx.old.config), _rope(ctx.new.config)
     if old == new:
         return
+    missing = _missing(new)
+    if missing and missing != _missing(old):
+        yield ctx.finding(
+            RULE,
+            "breaks",
+            f"the scaling {new['kind']} needs {', '.join(missing)}, and has none: loading fails",
+            path="config.json",
+            pointer=_pointer(new),
+        )
     fresh = [name for name in _schema(new) if name not in _schema(old)]
     blocked = False
     for name in fresh:
@@ -80,14 +89,29 @@ def _rope(config: dict[str, Any]) -> dict[str, Any]:
     if not form and isinstance(flat.get("rope_scaling"), dict):
         scaling = dict(flat["rope_scaling"])
         form = "rope_type" if "rope_type" in scaling else ""
-    kind = str(scaling.pop("rope_type", None) or scaling.pop("type", None) or "default")
-    scaling.pop("type", None)
+    named = scaling.pop("rope_type", None), scaling.pop("type", None)
+    kind = str(named[0] or named[1] or ("" if scaling.keys() - {"rope_theta"} else "default"))
     theta = scaling.pop("rope_theta", flat.get("rope_theta", flat.get("rotary_emb_base")))
-    values = {"kind": kind, "theta": theta, **scaling}
+    values = {**scaling, "kind": kind, "theta": theta}
     for key in ("partial_rotary_factor", "rotary_pct", "rope_local_base_freq"):
         if flat.get(key) is not None:
             values.setdefault(key, flat[key])
     return {"form": form, "kind": kind, "values": values}
+
+
+# What each kind of scaling cannot do without, in `transformers`.
+_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "linear": ("factor",),
+    "dynamic": ("factor",),
+    "yarn": ("factor",),
+    "longrope": ("short_factor", "long_factor"),
+    "llama3": ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"),
+    "": ("rope_type",),
+}
+
+
+def _missing(rope: dict[str, Any]) -> list[str]:
+    return [key for key in _NEEDS.get(rope["kind"], ()) if rope["values"].get(key) is None]
 
 
 def _schema(rope: dict[str, Any]) -> list[str]:

@@ -86,12 +86,21 @@ def moved(
             why=cost,
         )
         return
+    # The text was declared for the tokenizer; an id in a configuration does not replace it.
+    lost = old.content is not None and new.content is None and old.file != "config.json"
     had, has = bool(old.ids or old.content is not None), bool(new.ids or new.content is not None)
-    if not (texts or ids or had != has):
+    if not (texts or ids or lost or had != has):
         return
     level = "breaks" if had else gained
     pair = both(ctx)
-    if role == "unk" and had != has and pair is not None and complete(pair[0]) and complete(pair[1]):
+    if (
+        role == "unk"
+        and had != has
+        and (new.ids or not has)
+        and pair is not None
+        and complete(pair[0])
+        and complete(pair[1])
+    ):
         level = "hot"  # every byte is a token, so nothing is ever unknown
     yield ctx.finding(
         rule,

@@ -49,6 +49,11 @@ def check(ctx: Context) -> Iterator[Finding]:
         if old is None or new is None:
             continue
         for key in sorted((old.keys() | new.keys()) - _NOTES):
+            if key.endswith("_token") and _matching(old.get(key)) != _matching(new.get(key)):
+                message = f"{key} matches differently in text"
+                yield ctx.finding(
+                    RULE, "unproven", message, path=file, pointer=f"/{key}", old=old.get(key), new=new.get(key)
+                )
             judged = key in _ELSEWHERE and (file == "tokenizer_config.json" or token_content(old.get(key)) is None)
             before, after = _plain(key, old), _plain(key, new)
             if not judged and before != after:
@@ -74,6 +79,15 @@ def _plain(key: str, values: dict[str, Any]) -> Any:
     if key == "additional_special_tokens":
         return [token_content(each) or each for each in items_of(value)]
     return value
+
+
+def _matching(value: Any) -> dict[str, bool]:
+    """The flags of a special token that is written as an object: they override those of tokenizer.json."""
+    match value:
+        case {**entries}:
+            return {flag: True for flag in ("lstrip", "rstrip", "single_word") if entries.get(flag)}
+        case _:
+            return {}
 
 
 def _level(ctx: Context, key: str, old: Any, new: Any) -> Level:

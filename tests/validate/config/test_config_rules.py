@@ -25,6 +25,7 @@ LLAMA: dict[str, Any] = {
     "rms_norm_eps": 1e-5,
     "vocab_size": 320,
     "hidden_act": "silu",
+    "tie_word_embeddings": False,
 }
 GENERATION = {"eos_token_id": [2, 3], "temperature": 0.6, "top_p": 0.9, "max_new_tokens": 1024}
 Mutant = tuple[str, dict[str, Any], dict[str, Any], str, str]
@@ -56,7 +57,12 @@ def geometry() -> Iterator[Mutant]:
     for key, value in (
         *(("hidden_size", 128), ("num_hidden_layers", 5), ("num_attention_heads", 4), ("num_key_value_heads", 8)),
         *(("num_key_value_heads", ...), ("intermediate_size", 256), ("head_dim", 16), ("hidden_act", "gelu")),
-        *(("vocab_size", 384), ("torch_dtype", "float16"), ("layer_types", ["sliding_attention", "full_attention"])),
+        *(
+            ("tie_word_embeddings", True),
+            ("vocab_size", 384),
+            ("torch_dtype", "float16"),
+            ("layer_types", ["sliding_attention", "full_attention"]),
+        ),
         *(("rms_norm_eps", 1e-6), ("num_local_experts", 8), ("attention_bias", True), ("moe_intermediate_size", 32)),
     ):
         yield f"{key} {value}", config(), config(**{key: value}), "CFG-GEOM", "restart"
@@ -64,6 +70,7 @@ def geometry() -> Iterator[Mutant]:
 
 def context() -> Iterator[Mutant]:
     """Shorter prompts."""
+    yield "positions gone", config(), config(max_position_embeddings=...), "CFG-CTX", "unproven"
     for less in (1, 2048, 4096, 8191):
         yield f"positions {less}", config(), config(max_position_embeddings=less), "CFG-CTX", "breaks"
     for window in (512, 4096):
@@ -86,8 +93,12 @@ def rope() -> Iterator[Mutant]:
     """A form or kind of scaling that older servers refuse; other angles."""
     for factor in (2.0, 4.0, 8.0, 32.0):
         yield f"llama3 {factor}", config(), config(rope_scaling=llama3(factor=factor)), "CFG-ROPE", "restart"
+    for key in ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings", "rope_type"):
+        less = {name: value for name, value in llama3().items() if name != key}
+        yield f"llama3 without {key}", config(rope_scaling=llama3()), config(rope_scaling=less), "CFG-ROPE", "breaks"
     for kind in ("longrope", "yarn", "dynamic", "linear", "mrope"):
-        new = config(rope_scaling={"rope_type": kind, "factor": 2.0})
+        scaling = {"rope_type": kind, "factor": 2.0, "short_factor": [1.0], "long_factor": [1.0]}
+        new = config(rope_scaling=scaling)
         yield f"rope_type {kind}", config(), new, "CFG-ROPE", "restart"
     parameters = {"rope_parameters": {"rope_theta": 10000.0, "rope_type": "default"}, "rope_theta": ...}
     yield "rope_parameters", config(), config(**parameters), "CFG-ROPE", "restart"

@@ -206,6 +206,9 @@ def incident_26() -> Iterator[Mutant]:
             yield f"{role} is {other}", files(), new, rule, "breaks"
         gone = {key: value for key, value in CONFIG.items() if key != f"{role}_token"}
         yield f"{role} is gone", files(), files() | {"tokenizer_config.json": gone}, rule, "breaks"
+    known = {"config.json": {**ARCH, "pad_token_id": PAD}}
+    less = {"tokenizer_config.json": {key: value for key, value in CONFIG.items() if key != "pad_token"}}
+    yield "pad is left to the configuration", files() | known, files() | known | less, "TOK-PADTOK", "breaks"
     swapped = kit.byte_level(specials=("<|bos|>", "<|pad|>", "<|eos|>"))
     for rule in ("TOK-PADTOK", "TOK-EOS", "TOK-ID"):
         yield f"eos and pad trade ids, by {rule}", files(), files(swapped), rule, "breaks"
