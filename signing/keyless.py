@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..config.settings import Identity
 from ..report.errors import BadInput, NeedsAccess
 from . import identity, trustroot
-from .bundle import Bundle
+from .bundle import Bundle, decode
 from .dsse import PAYLOAD_TYPE
 from .reasons import refusal
 from .signer import Signer
@@ -63,7 +63,7 @@ class KeylessSigner:
         context = SigningContext.from_trust_config(self._config)
         try:
             with context.signer(self._token) as signer:
-                return signer.sign_dsse(Statement(payload)).to_json().encode() + b"\n"
+                text = signer.sign_dsse(Statement(payload)).to_json().encode() + b"\n"
         except ExpiredIdentity as error:
             raise NeedsAccess("the identity token", "has expired", hint="get a new one and sign again") from error
         except (Error, requests.RequestException, OSError) as error:
@@ -73,6 +73,10 @@ class KeylessSigner:
             if type(error).__module__.startswith("sigstore."):
                 raise NeedsAccess("keyless signing", f"a Sigstore service refused: {reason(error)}") from error
             raise
+        if self._config.signing_config.get_tsas() and not decode(text, "the new bundle").timestamps:
+            # sigstore goes on without; with Rekor v2 nothing would then prove when it was signed.
+            raise NeedsAccess("keyless signing", "the timestamp authority did not answer", hint="sign again")
+        return text
 
 
 def _token(token: str, config: Any) -> IdentityToken:

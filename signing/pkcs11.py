@@ -92,7 +92,7 @@ class _Session:
         self._session = self._call(self._lib.openSession, slot)
         secret = _pin(wanted, pin)
         if secret is not None:
-            self._call(self._session.login, secret)
+            self._call(self._login, secret)
         self._private = self._find(wanted, self._api.CKO_PRIVATE_KEY, "private key")
         identifier = self._attribute(self._private, self._api.CKA_ID)
         self._public = self._find(
@@ -103,6 +103,13 @@ class _Session:
         lib = self._api.PyKCS11Lib()
         lib.load(module)
         return lib
+
+    def _login(self, secret: str) -> None:
+        try:
+            self._session.login(secret)
+        except self._api.PyKCS11Error as error:
+            if error.value != self._api.CKR_USER_ALREADY_LOGGED_IN:  # by another session of this process
+                raise
 
     def _call(self, function: Any, *args: Any) -> Any:
         try:

@@ -27,16 +27,14 @@ def load(path: str) -> TrustedRoot:
     if not path:
         return _production().trusted_root
     from sigstore.models import TrustedRoot
-    from sigstore_models.trustroot.v1 import TrustedRoot as Model
 
-    document = _document(path)
-    kind = str(document.get("mediaType", ""))
+    kind = str(_document(path).get("mediaType", ""))
     if kind.startswith(_CONFIG):
-        document = document.get("trustedRoot", {})
-    elif not kind.startswith(_ROOT):
+        return load_config(path).trusted_root
+    if not kind.startswith(_ROOT):
         raise BadInput(path, f"{kind!r} is no trust root", hint=HINT)
     try:
-        return TrustedRoot(Model.from_json(json.dumps(document)))
+        return TrustedRoot.from_file(path)
     except Exception as error:  # pydantic and sigstore have no common base for what a file may do
         raise BadInput(path, f"is not a valid trust root: {_first(error)}", hint="fetch it again") from error
 

@@ -183,7 +183,7 @@ def test_another_sigstore_is_not_trusted(model: Path, sigstore: Any, tmp_path: P
 
 
 def test_services_that_are_away(model: Path, sigstore: Any) -> None:
-    for service in ("signingCert", "entries"):
+    for service in ("signingCert", "entries", "timestamp"):
         sigstore.down(service)
         try:
             with pytest.raises(NeedsAccess):

@@ -97,3 +97,19 @@ def test_one_way_to_sign(token: Token, model: Path, pair: Any) -> None:
         sign(model, key=pair.private, keyless=True)
     with pytest.raises(BadInput, match="no key"):
         sign(model)
+
+
+def test_token_that_is_removed_while_signing(token: Token, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SoftHSM's tokens are files, which stay open; so the module's answer for a pulled token is given by hand."""
+    signer = pkcs11.TokenSigner(token.uri("p256"))
+    import PyKCS11
+
+    def pulled(*_: Any) -> Any:
+        raise PyKCS11.PyKCS11Error(PyKCS11.CKR_DEVICE_REMOVED)
+
+    monkeypatch.setattr(PyKCS11.Session, "sign", pulled)
+    with pytest.raises(NeedsAccess, match="the token was removed"):
+        signer.sign(b"message")
+    with pytest.raises(NeedsAccess, match="the token was removed"):
+        sign(model, pkcs11=token.uri("p256"))
+    assert not (model / "model.sig").exists()
