@@ -140,7 +140,7 @@ class Index:
         found: Nearby[Resource] = Nearby()
         for kind in SCALERS:
             for scaler in self.by_kind.get(kind, []):
-                found.add(dig(scaler.spec, "scaleTargetRef", "name"), scaler.path, scaler)
+                found.add(text(dig(scaler.spec, "scaleTargetRef", "name")), scaler.path, scaler)
         return found
 
     def scaler_of(self, resource: Resource) -> Resource | None:

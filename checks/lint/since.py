@@ -20,6 +20,8 @@ def checkout(revision: str, paths: Sequence[str]) -> Generator[tuple[str, list[s
 
     Raises BadInput outside a Git working tree and on an unknown revision.
     """
+    if "-" in paths:
+        raise BadInput(f"--since {revision}", "standard input has no revision", hint="give files or folders")
     start = paths[0] if paths else "."
     folder = start if Path(start).is_dir() else str(Path(start).parent)
     root = _git(folder, ["rev-parse", "--show-toplevel"], revision).decode().strip()

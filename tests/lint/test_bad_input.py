@@ -7,9 +7,13 @@ import os
 import stat
 import sys
 import tracemalloc
+from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from interlock.checks.lint.run import lint
@@ -261,3 +265,55 @@ def mutated(data: bytes, kind: str, place: float, length: int, junk: bytes) -> b
     first, second = int(place * (len(lines) - 1)), length % len(lines)
     lines[first], lines[second] = lines[second], lines[first]
     return b"\n".join(lines)
+
+
+ODDITIES = [
+    None,
+    0,
+    -1,
+    True,
+    1.5,
+    "",
+    "x",
+    "${X}",
+    "25%",
+    "a/b",
+    10**20,
+    [],
+    {},
+    [1, "a", None],
+    [{}],
+    {"a": {"b": 1}},
+]
+FIXTURES = Path(__file__).resolve().parent.parent / "corpus" / "lint"
+
+
+@settings(max_examples=MUTANTS // 2, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_fixtures_with_values_of_other_types(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    """Every rule meets values of types it does not expect, where it looks for them."""
+    seeds = sorted(FIXTURES.glob("*/bad/**/*.yaml"))
+    tree = list(yaml.safe_load_all(_text(data.draw(st.sampled_from(seeds)))))
+    for _ in range(data.draw(st.integers(1, 3))):
+        places = list(_places(tree))
+        holder, key = data.draw(st.sampled_from(places))
+        holder[key] = deepcopy(data.draw(st.sampled_from(ODDITIES)))
+    path = tmp_path_factory.getbasetemp() / "odd.yaml"
+    path.write_text(yaml.safe_dump_all(tree))
+    assert run(path).exit_code in (0, 1, 2, 3)
+
+
+def _text(path: Path) -> str:
+    text = path.read_text()
+    try:
+        list(yaml.safe_load_all(text))
+    except yaml.YAMLError:
+        return GOOD  # a fixture of broken YAML
+    return text
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else []
+    for key in keys:
+        yield value, key
+        yield from _places(value[key])

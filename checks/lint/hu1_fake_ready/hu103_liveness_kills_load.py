@@ -11,7 +11,7 @@ from ..lazy import lazy
 from ..rulebase import Context
 from ..sources.pods import Container, Pod
 from ..sources.yamlnodes import Map
-from .probes import budget, loads_from_volume, path_of, remote_source
+from .probes import budget, loads_from_volume, path_of, remote_source, starts_empty
 
 RULE = Rule(
     id="HU103",
@@ -39,6 +39,7 @@ livenessProbe:
 """,
     exemptions=(
         "CPU-only servers with the model in the image: nothing large is loaded",
+        "servers that start empty: Triton in explicit mode without --load-model, MLServer told to load nothing",
         "LLMInferenceService: its base configuration adds a startup probe",
         "RayService: the operator manages the probes",
     ),
@@ -73,6 +74,8 @@ def check(pod: Pod, ctx: Context) -> Iterator[Finding]:
         if "startupProbe" in container.map or container.is_open or patience is None or patience >= ENOUGH:
             continue
         if not container.accelerated and not loads_from_volume(container) and not _downloads(container):
+            continue
+        if starts_empty(container):
             continue
         hopeless = container.accelerated and patience < _HOPELESS
         yield ctx.finding(

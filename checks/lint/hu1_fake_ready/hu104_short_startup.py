@@ -54,7 +54,7 @@ def check(pod: Pod, ctx: Context) -> Iterator[Finding]:
 
 def _fix(container: Container, probe: Map) -> Fix | None:
     period = number(probe, "periodSeconds", 10)
-    if not period:
+    if not period or not probe:
         return None
     wanted = str(-(-_WANTED // period))
     if "failureThreshold" in probe:

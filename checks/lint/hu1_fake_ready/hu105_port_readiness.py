@@ -8,6 +8,7 @@ from ....report.finding import Finding, Severity
 from ....report.rule import Rule
 from ..rulebase import Context
 from ..sources.pods import Pod
+from .probes import starts_empty
 
 RULE = Rule(
     id="HU105",
@@ -25,6 +26,7 @@ RULE = Rule(
     good="readinessProbe:\n  httpGet: {path: /v2/health/ready, port: 8080}\n",
     exemptions=(
         "KServe and Knative pods: the queue proxy asks on their behalf",
+        "servers that start empty and are told later what to load",
         "gRPC-only servers without an HTTP endpoint",
     ),
     references=("https://github.com/pytorch/serve/issues/3047",),
@@ -41,7 +43,7 @@ def check(pod: Pod, ctx: Context) -> Iterator[Finding]:
         if probe is None or "tcpSocket" not in probe:
             continue
         runtime = container.runtime
-        early = runtime is not None and runtime.binds_first
+        early = runtime is not None and runtime.binds_first and not starts_empty(container)
         if not early and not ctx.pedantic:
             continue
         name = runtime.name if runtime else "the server"

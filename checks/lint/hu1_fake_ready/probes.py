@@ -78,3 +78,14 @@ def loads_from_volume(container: Container) -> bool:
     """Whether anything but configuration and scratch space is mounted, such as a claim or a bucket with weights."""
     scratch = {"emptyDir", "configMap", "secret", "downwardAPI", "projected"}
     return any(volume and not scratch & set(volume) for _, volume in container.mounts)
+
+
+def starts_empty(container: Container) -> bool:
+    """Whether a server comes up without any model and is told later what to load, as in ModelMesh and Seldon pods."""
+    runtime = container.runtime.id if container.runtime else ""
+    if runtime == "triton":
+        mode = container.flag("--model-control-mode")
+        return mode is not None and mode.value == "explicit" and container.flag("--load-model") is None
+    if runtime == "mlserver":
+        return (container.env_value("MLSERVER_LOAD_MODELS_AT_STARTUP") or "").lower() in ("false", "0")
+    return False

@@ -90,7 +90,12 @@ class Resource:
         return list(_pods(self))
 
     def at(self, holder: Map | Seq, key: str | int) -> Location:
-        """Where the entry `key` of a container stands: its value when that is a scalar on one line, else its key."""
+        """Where the entry `key` of a container stands: its value when that is a scalar on one line, else its key.
+
+        Where there is no such entry, the mapping that lacks it.
+        """
+        if isinstance(holder, Map) and key not in holder:
+            return self.at_map(holder)
         span = holder.span(key)  # pyright: ignore[reportArgumentType]
         value: Any = holder[key]  # pyright: ignore
         where = pointer(holder, key)
@@ -103,7 +108,9 @@ class Resource:
         return self.document.file.location(*ends, object=self.identity, pointer=where)
 
     def at_key(self, holder: Map, key: str) -> Location:
-        """Where the key of an entry stands."""
+        """Where the key of an entry stands, or the mapping that lacks it."""
+        if key not in holder:
+            return self.at_map(holder)
         span = holder.span(key)
         ends = (span.key_line, span.key_column, span.key_line, span.key_end_column)
         return self.document.file.location(*ends, object=self.identity, pointer=pointer(holder, key))
