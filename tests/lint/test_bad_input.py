@@ -288,7 +288,7 @@ ODDITIES = [
 FIXTURES = Path(__file__).resolve().parent.parent / "corpus" / "lint"
 
 
-@settings(max_examples=MUTANTS // 2, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=MUTANTS // 4, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_fixtures_with_values_of_other_types(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     """Every rule meets values of types it does not expect, where it looks for them."""
