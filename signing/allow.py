@@ -43,15 +43,20 @@ class Allowed:
             self._whole.add(code)
 
     def __call__(self, code: str, name: str = "") -> bool:
-        """Whether a refusal is allowed, for a file name at or below one of the paths given."""
+        """Whether a refusal is allowed, for a file name at or below one of the paths given; remembers that it was."""
+        exception = self.permits(code, name)
+        if exception:
+            self._used[exception] = None
+        return bool(exception)
+
+    def permits(self, code: str, name: str = "") -> str:
+        """The exception that would let a refusal pass, or empty; asking is no use of it."""
         if code in self._whole:
-            self._used[code] = None
-            return True
+            return code
         for path in self._paths.get(code, ()):
             if name == path or name.startswith(path + "/"):
-                self._used[f"{code}={path}"] = None
-                return True
-        return False
+                return f"{code}={path}"
+        return ""
 
     @property
     def used(self) -> list[str]:

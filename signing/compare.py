@@ -51,10 +51,12 @@ class Comparer:
         if self.signature and self.signature in self.files:
             raise refusal("VER-BUNDLE-IN-TREE", self.tree.locate(self.signature))
         ignored = self._ignored()
-        skip = [path for path in ignored if path not in self.files and self.allowed("VER-IGNORED", path)]
+        skip = [path for path in ignored if path not in self.files and self.allowed.permits("VER-IGNORED", path)]
         skip += [self.signature] if self.signature else []
         listing = result.listing = self.tree.scan(skip)
-        result.uncovered = [path for path in listing.ignored if path != self.signature]
+        # Only what is there has been let pass.
+        present = (path for path in listing.ignored if path != self.signature)
+        result.uncovered = [path for path in present if self.allowed("VER-IGNORED", path)]
         self._odd()
         self._unsigned(ignored)
         self._missing()

@@ -214,11 +214,16 @@ def test_deny_list(model: Path, pairs: Any, tmp_path: Path) -> None:
 def test_ignores_allowed_by_the_policy(model: Path, pair: Any) -> None:
     (model / "logs").mkdir()
     (model / "logs" / "run.txt").write_text("x")
-    sign(model, key=pair.private, ignore=["logs"])
+    sign(model, key=pair.private, ignore=["logs", "cache"])
     assert codes(verify(model, key=pair.public)) == ["VER-IGNORED"]
     report = verify(model, trust=Trust(keys=[str(pair.public)], allow_ignored=["logs"]))
     assert report.exit_code == 0
     assert report.facts["not_covered"]["ignored"] == ["logs"]
+    assert report.facts["allowed"] == ["VER-IGNORED=logs"]
+    (model / "logs" / "run.txt").unlink()
+    (model / "logs").rmdir()
+    report = verify(model, trust=Trust(keys=[str(pair.public)], allow_ignored=["logs"]))
+    assert (report.exit_code, report.facts["allowed"]) == (0, [])
 
 
 def test_digest_algorithms_of_the_policy(model: Path, pair: Any) -> None:
