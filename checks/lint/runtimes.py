@@ -223,11 +223,10 @@ RUNTIMES = (
     Runtime(
         id="ollama",
         name="Ollama",
-        image=r"(^|/)ollama$",
+        image=r"(^|/)ollama(-(ubi\d*|rocm|cuda|gpu|cpu|intel))?$",
         programs=frozenset({"ollama"}),
         verbs=frozenset({"serve"}),
         ports=(11434,),
-        proves_alive=r"^/(api/(tags|version|ps))?/?$",
         binds_first=True,
         cache_env=("OLLAMA_MODELS",),
         llm=True,
@@ -357,6 +356,8 @@ BY_ID = {runtime.id: runtime for runtime in RUNTIMES}
 _NOT_A_SERVER = lazy(
     r"(router|sidecar|controller|operator|exporter|benchmark|bench|client|gateway|-sdk|inference-sim|simulator|epp"
     r"|frontend|webui|open-webui|proxy|agent|downloader|initializer|loader|scheduler|syncer|requester|launcher|kubeai)$"
+    # User interfaces and retrieval chains are called after the server they ask: gradio-rag-vllm-openai.
+    r"|(^|/)(gradio|streamlit|chainlit|langchain|llamaindex|rag|ui|chatbot|chat-ui|demo-app)[.-][^/]*$"
 )
 _IMAGES = [(lazy(runtime.image), runtime) for runtime in RUNTIMES if runtime.image != r"(?!)"]
 _CLIENT_TAG = lazy(r"-sdk$")

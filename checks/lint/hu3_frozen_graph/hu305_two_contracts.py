@@ -8,6 +8,7 @@ from posixpath import dirname
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
+from ..hu4_non_atomic.paths import is_test
 from ..index import Index
 from ..rulebase import Context
 from ..sources.pbtxt import Message, ModelConfig
@@ -37,6 +38,7 @@ input [ { name: "features" data_type: TYPE_FP32 dims: [ 128 ] } ]
     exemptions=(
         "static dims of one configuration",
         "same-named models of unrelated examples further apart in the tree",
+        "test suites",
     ),
     references=("https://github.com/triton-inference-server/server/issues/7406",),
     reads=("index",),
@@ -48,7 +50,7 @@ def check(index: Index, ctx: Context) -> Iterator[Finding]:
     groups: dict[tuple[str, str], list[ModelConfig]] = defaultdict(list)
     for config in index.of("pbtxt"):
         repository = dirname(config.folder)
-        if repository and config.path.endswith("config.pbtxt"):
+        if repository and config.path.endswith("config.pbtxt") and not is_test(config.path):
             groups[dirname(repository), config.name].append(config)
     for (_, name), configs in groups.items():
         first, *others = sorted(configs, key=lambda config: config.path)

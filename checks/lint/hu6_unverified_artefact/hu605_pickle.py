@@ -39,7 +39,11 @@ from fastapi import FastAPI
 app = FastAPI()
 state = torch.load("/models/current.pt", weights_only=True)
 """,
-    exemptions=("Python files that do not answer requests", "weights_only=True, or weights_only passed by **kwargs"),
+    exemptions=(
+        "Python files that do not answer requests",
+        "pickle.loads of bytes that do not come from a file or a store",
+        "weights_only=True, or weights_only passed by **kwargs",
+    ),
     references=(
         "https://docs.python.org/3/library/pickle.html",
         "https://pytorch.org/docs/stable/generated/torch.load.html",
@@ -50,6 +54,7 @@ state = torch.load("/models/current.pt", weights_only=True)
 _LOADS = re.compile(
     r"^(pickle|cPickle|_pickle|cloudpickle|dill)\.(load|loads|Unpickler)$|^joblib\.load$|^(sklearn\.externals\.)?joblib\.load$"
 )
+_STORED = re.compile(r"^(read|read_bytes|get_object|get_blob|download_\w+|content)$")
 _TORCH_26 = re.compile(r"torch\s*[>~=]=\s*2\.([6-9]|\d\d)")
 
 
@@ -58,10 +63,21 @@ def check(file: PythonFile, ctx: Context) -> Iterator[Finding]:
     if not serves(file):
         return
     for name, call in file.calls:
-        if _LOADS.match(name):
+        if _LOADS.match(name) and (not name.endswith("loads") or _from_storage(file, call)):
             yield ctx.finding(RULE, file.location(call), f"{name} runs code from the file it reads")
         elif name == "torch.load" and _unsafe(file, call):
             yield ctx.finding(RULE, file.location(call), "torch.load without weights_only=True runs code from the file")
+
+
+def _from_storage(file: PythonFile, call: ast.Call) -> bool:
+    """Whether bytes come from a file, an object store or a download; a message from another process is no model."""
+    sources = list(call.args[:1])
+    scope = file.function(call) or file.tree
+    names = {node.id for each in sources for node in ast.walk(each) if isinstance(node, ast.Name)}
+    assigned = (node for node in ast.walk(scope) if isinstance(node, ast.Assign))
+    sources += [a.value for a in assigned if any(isinstance(t, ast.Name) and t.id in names for t in a.targets)]
+    found = (node.attr for each in sources for node in ast.walk(each) if isinstance(node, ast.Attribute))
+    return any(_STORED.match(name) for name in found)
 
 
 def _unsafe(file: PythonFile, call: ast.Call) -> bool:

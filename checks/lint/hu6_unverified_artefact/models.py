@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ....report.finding import Location
+from ..hu4_non_atomic.paths import is_test
 from ..sources.argv import Word
 from ..sources.embedded_yaml import embedded
 from ..sources.kubernetes import Resource
@@ -23,31 +24,15 @@ _SERVING_KINDS = frozenset(
     {"InferenceService", "LLMInferenceService", "LLMInferenceServiceConfig", "TrainedModel", "LocalModelCache", "Model"}
     | {"SeldonDeployment", "InferenceGraph", "ServingRuntime", "ClusterServingRuntime", "LocalModelNamespaceCache"}
 )
-# A file that imports one of these answers requests; scripts that only train or convert are left alone.
-_SERVERS = frozenset(
-    [
-        "triton_python_backend_utils",
-        "kserve",
-        "mlserver",
-        "bentoml",
-        "litserve",
-        "ray",
-        "ts",
-        "seldon_core",
-        "fastapi",
-        "flask",
-        "starlette",
-        "aiohttp",
-        "sanic",
-        "tornado",
-        "grpc",
-        "uvicorn",
-        "vllm",
-        "sglang",
-        "gradio",
-        "cog",
-    ]
+# A file that uses one of these answers requests; scripts that only train, convert, measure or generate offline are left
+# alone. Packages that also have a client, a trainer or an offline engine count by the names that serve.
+_SERVERS = re.compile(
+    r"^(triton_python_backend_utils|mlserver|bentoml|litserve|ts|seldon_core|fastapi|flask|starlette|sanic|tornado|uvicorn"
+    r"|gradio|cog|ray\.serve|aiohttp\.web|vllm\.entrypoints)(\.|$)"
+    r"|^(vllm|sglang)\b.*\.(AsyncLLMEngine|AsyncEngineArgs|AsyncLLM|Engine)$"
+    r"|^kserve\b.*\.(Model|ModelServer|ModelRepository|InferRequest|InferResponse)$"
 )
+_SERVER_CALLS = re.compile(r"^(kserve\.(ModelServer|Model)|grpc(\.aio)?\.server|aiohttp\.web\.\w+|ray\.serve\.\w+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +179,10 @@ def of_ray(resource: Resource) -> Iterator[Use]:
 
 
 def serves(file: PythonFile) -> bool:
-    """Whether a Python file answers requests."""
-    return bool(file.modules & _SERVERS)
+    """Whether a Python file answers requests, and not those of a test suite."""
+    if is_test(file.path) or file.modules & {"pytest", "unittest"}:
+        return False
+    return any(map(_SERVERS.match, file.imports.values())) or any(_SERVER_CALLS.match(name) for name, _ in file.calls)
 
 
 _LOADERS = re.compile(r"(^|\.)(from_pretrained|snapshot_download|hf_hub_download)$")

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 ACCELERATORS = lazy(r"^((nvidia|amd|intel|habana)\.(com|ai)/|google\.com/tpu|aws\.amazon\.com/neuron|rebellions\.ai/)")
 
 
+# Image names that a Kustomize transformer or a script puts the real one in for.
+_TO_REPLACE = lazy(
+    r"^(image|controller|placeholder|dummy)$|placeholder|(?<![a-z])(replaced?|overrid(e|den)|substituted?)(?![a-z])"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Image:
     """An image reference in its parts; `tag` and `digest` are empty when absent."""
@@ -31,7 +37,7 @@ class Image:
     @property
     def known(self) -> bool:
         """Whether the reference is written out, not a placeholder to be substituted."""
-        return bool(self.text) and not is_placeholder(self.text)
+        return bool(self.text) and not is_placeholder(self.text) and not _TO_REPLACE.search(self.text)
 
 
 def parse_image(reference: str) -> Image:

@@ -1,6 +1,6 @@
 """Python serving code: a cheap filter for files that mention a model library, then the syntax tree.
 
-Only constants are resolved: a name assigned once at module level, an argument default, an f-string of constants.
+Only constants are resolved: a name assigned once in its function or at module level, an f-string of constants.
 Anything else is unknown, and unknown is never a finding.
 """
 
@@ -28,15 +28,35 @@ _MENTIONS = lazy(
 
 @dataclass
 class PythonFile:
-    """A parsed file. `imports` maps a local name to what it stands for (`np` to `numpy`, `load` to `joblib.load`)."""
+    """A file of Python. `imports` maps a local name to what it stands for (`np` to `numpy`, `load` to `joblib.load`).
+
+    The syntax tree is a hundred times the text, so it lives only while rules look at the file.
+    """
 
     file: TextFile
-    tree: ast.Module
+    parsed: ast.Module | None = None
     _parents: dict[ast.AST, ast.AST] = field(default_factory=dict[ast.AST, ast.AST])
+    _scopes: dict[ast.AST, dict[str, ast.expr | None]] = field(
+        default_factory=dict[ast.AST, dict[str, "ast.expr | None"]]
+    )
 
     @property
     def path(self) -> str:
         return self.file.path
+
+    @property
+    def tree(self) -> ast.Module:
+        """The syntax tree. Raises Unreadable on what Python 3 cannot parse."""
+        if self.parsed is None:
+            self.parsed = _parse(self.file)
+        return self.parsed
+
+    def release(self) -> None:
+        """Let go of the tree and of everything that was found in it."""
+        self.parsed = None
+        self._parents.clear()
+        for name in ("nodes", "calls", "imports", "modules", "constants"):
+            self.__dict__.pop(name, None)
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
@@ -113,6 +133,28 @@ class PythonFile:
                 values[target.id] = value
         return values
 
+    def _value(self, name: ast.Name) -> ast.expr | None:
+        """What a name stands for: the only assignment of the function around it, else of the module."""
+        function = self.function(name)
+        if function is None:
+            return self.constants.get(name.id)
+        local = self._locals(function)
+        return local[name.id] if name.id in local else self.constants.get(name.id)
+
+    def _locals(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, ast.expr | None]:
+        """The names a function binds, each with its value where that is one plain assignment in its own body."""
+        if function not in self._scopes:
+            arguments = [each for each in ast.walk(function.args) if isinstance(each, ast.arg)]
+            bound: dict[str, ast.expr | None] = {each.arg: None for each in arguments}
+            for node in ast.walk(function):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    parent = self._parents.get(node)
+                    plain = isinstance(parent, ast.Assign) and parent in function.body and parent.targets == [node]
+                    once = plain and node.id not in bound
+                    bound[node.id] = parent.value if once and isinstance(parent, ast.Assign) else None
+            self._scopes[function] = bound
+        return self._scopes[function]
+
     def text(self, node: ast.expr | None, depth: int = 0) -> str | None:
         """The text an expression is known to have, None when unknown."""
         if depth > 8:
@@ -120,7 +162,7 @@ class PythonFile:
         if isinstance(node, ast.Constant):
             return node.value if isinstance(node.value, str) else None
         if isinstance(node, ast.Name):
-            return self.text(self.constants.get(node.id), depth + 1)
+            return self.text(self._value(node), depth + 1)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             left, right = self.text(node.left, depth + 1), self.text(node.right, depth + 1)
             return None if left is None or right is None else left + right
@@ -177,18 +219,20 @@ def _column(line: str, offset: int) -> int:
 
 
 def from_file(file: TextFile) -> Iterator[PythonFile]:
-    """The parsed file, if it mentions a model library. Raises Unreadable on what Python 3 cannot parse."""
-    if not _MENTIONS.search(file.text):
-        return
+    """The file, if it mentions a model library; it is parsed when a rule first looks at it."""
+    if _MENTIONS.search(file.text):
+        yield PythonFile(file)
+
+
+def _parse(file: TextFile) -> ast.Module:
     if len(file.text) > MAX_PYTHON:
         raise Unreadable(f"Python file larger than {MAX_PYTHON // 2**20} MiB")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in other people's strings are not our subject
-            tree = ast.parse(file.text)
+            return ast.parse(file.text)
     except SyntaxError as error:
         reason = (error.msg or "invalid syntax").lower().rstrip(".")
         raise Unreadable(f"not Python 3: {reason}", line=error.lineno, column=error.offset) from error
     except (RecursionError, MemoryError, ValueError) as error:
         raise Unreadable("not parseable as Python: nested too deeply") from error
-    yield PythonFile(file, tree)
