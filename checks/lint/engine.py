@@ -15,6 +15,7 @@ from .registry import Check
 from .rulebase import KINDS, Context
 from .selection import Selection
 from .sources.gotemplate import unmarked
+from .sources.text import Unreadable
 
 
 def analyse(
@@ -31,10 +32,14 @@ def analyse(
             continue
         checks = _checks(kind, selection, ran)
         for subject in subjects:
-            for check in checks:
-                found = check(subject, context)
-                if found is not None:
-                    findings.extend(found)
+            try:
+                findings.extend(_found(subject, checks, context))
+            except Unreadable as error:
+                inputs.unread.append((subject.path, error))
+                inputs.others -= 1
+            finally:
+                if kind == "python":
+                    subject.release()
     return _judged(findings, inputs), list(ran.values()), index
 
 
@@ -65,6 +70,14 @@ def _judged(findings: list[Finding], inputs: Inputs) -> list[Finding]:
             finding = replace(finding, fix=None, message=unmarked(finding.message))  # noqa: PLW2901
         result.append(finding)
     return result
+
+
+def _found(subject: Any, checks: list[Check], context: Context) -> list[Finding]:
+    """What the rules say about one subject. Raises Unreadable where it turns out not to be what its name says."""
+    findings: list[Finding] = []
+    for check in checks:
+        findings.extend(check(subject, context) or ())
+    return findings
 
 
 def _subjects(kind: str, inputs: Inputs, index: Index) -> Iterable[Any]:
