@@ -34,9 +34,10 @@ def analyse(
         for subject in subjects:
             try:
                 findings.extend(_found(subject, checks, context))
-            except Unreadable as error:
-                inputs.unread.append((subject.path, error))
-                inputs.others -= 1
+            except (Unreadable, RecursionError) as error:
+                deep = Unreadable("nested too deeply to judge")
+                inputs.unread.append((subject.path, error if isinstance(error, Unreadable) else deep))
+                inputs.others -= 1 if kind in inputs.subjects else 0
             finally:
                 if kind == "python":
                     subject.release()

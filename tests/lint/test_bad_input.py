@@ -192,6 +192,24 @@ def test_unreadable_file(tmp_path: Path) -> None:
     path.chmod(stat.S_IRUSR)
 
 
+@pytest.mark.parametrize("depth", [100, 300, 900, 3000])
+def test_deep_python(tmp_path: Path, depth: int) -> None:
+    chain = "x" + ".b" * depth
+    lines = ["import torch, os, fastapi", "app = fastapi.FastAPI()", "model = None"]
+    lines += [
+        f"@app.get({chain})",
+        "def f(a):",
+        "    global model",
+        f"    with {chain}:",
+        f"        model = torch.load({chain})",
+    ]
+    lines += [f"if os.path.exists({chain}):", f"    torch.load({chain})", f"del {chain}"]
+    lines += [f"elif {chain}:\n    pass" if n else "if 1:\n    pass" for n in range(20)]
+    (tmp_path / "deep.py").write_text("\n".join(lines) + "\n")
+    report = run(tmp_path)
+    assert report.inputs + report.unread == 1
+
+
 def test_huge_shell_line(tmp_path: Path) -> None:
     args = '"' + "a='b' && echo $(x) | " * 20_000 + '"'
     (tmp_path / "pod.yaml").write_text(

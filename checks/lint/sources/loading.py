@@ -98,7 +98,11 @@ class Loading:
         return f"{self.on_request} creates the model on the first request"
 
     def _is_hook(self, function: Function) -> bool:
-        names = [function.name, *(ast.unparse(decorator) for decorator in function.decorator_list)]
+        names = [function.name]
+        for decorator in function.decorator_list:
+            call = decorator if isinstance(decorator, ast.Call) else None
+            names.append(self.file.name(call.func if call else decorator))
+            names += [self.file.text(argument) or "" for argument in call.args] if call else []
         passed = (
             self.file.name(k.value)
             for _, call in self.file.calls
