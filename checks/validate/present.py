@@ -41,7 +41,7 @@ def body(facts: dict[str, Any]) -> list[Block]:
     delta, memory, steps = facts["delta"], facts["memory"], facts["plan"]
     if delta is not None:
         blocks.append(Text(_delta(delta), title="delta"))
-    if memory is not None and memory["strategies"]:
+    if memory is not None:
         rows = [
             (
                 each["name"],

@@ -109,7 +109,7 @@ def _report(context: Context, fail_on: FailOn) -> Report:
         "new": context.new.name,
         "old": context.old.name if context.old else None,
         "identical": None if alone else same,
-        "memory": None if problems else _memory(context),
+        "memory": None if problems or not context.contract.gpu_memory else _memory(context),
         "delta": None if problems or same else _delta(context),
     }
     return Report(

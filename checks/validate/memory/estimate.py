@@ -42,7 +42,7 @@ class Estimate:
     largest_shard: int
     kv_per_token: int | None
     capacity: int
-    strategies: tuple[Strategy, ...] = ()
+    strategies: tuple[Strategy, ...]
 
 
 def parse_size(text: str, name: str) -> int:
@@ -54,7 +54,9 @@ def parse_size(text: str, name: str) -> int:
 
 
 def estimate(ctx: Context) -> Estimate | None:
-    """The estimate where the weights of both versions are known; strategies only with contract.gpu_memory."""
+    """The estimate where contract.gpu_memory is declared and the weights of both versions are known."""
+    if not ctx.contract.gpu_memory:
+        return None
     new = weight_bytes(ctx.new)
     old = weight_bytes(ctx.old) if ctx.old is not None else 0
     if not new or (ctx.old is not None and not old):
@@ -62,8 +64,6 @@ def estimate(ctx: Context) -> Estimate | None:
     contract = ctx.contract
     shard = _largest_shard(ctx.new)
     kv = kv_bytes(ctx.new.config)
-    if not contract.gpu_memory:
-        return Estimate(old, new, shard, kv, 0)
     gpus = max(1, contract.gpus)
     capacity = int(parse_size(contract.gpu_memory, "contract.gpu_memory") * contract.gpu_utilisation)
     adapters = sum(adapter.size for adapter in ctx.new.adapters.values())
