@@ -34,16 +34,16 @@ def render(report: Report, view: View) -> str:
 
 
 def _verdict(report: Report, style: Style) -> list[str]:
-    """What can be fixed at once, then the verdict, then why the gate says no where no finding says so."""
+    """What can be fixed at once, why the gate says no where no finding says so, and last the verdict."""
     colour = {exits.PASS: "green", exits.NOTHING: "yellow"}.get(report.exit_code, "red")
     fixes = [f.fix for f in report.findings if f.fix is not None and f.suppressed is None]
     safe = sum(fix.safe for fix in fixes)
     offers = [f"{safe} fixable with --fix"] if safe else []
     offers += [f"{len(fixes) - safe} fixable with --fix --unsafe-fixes"] if len(fixes) > safe else []
     lines = [", ".join(offers)] if offers else []
-    lines.append(style(printable(verdict_line(report)), "bold", colour))
     if report.refused:
         lines.append(f"{style('refused', 'bold', 'red')}: {printable(report.refused)}")
+    lines.append(style(printable(verdict_line(report)), "bold", colour))
     return lines
 
 

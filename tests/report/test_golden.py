@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from interlock.report import formats
 from interlock.report.report import Report
+from interlock.report.summary import verdict_line
 from interlock.version import __version__
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -38,6 +39,13 @@ def test_every_format_ends_in_one_newline(sample: tuple[str, Report]) -> None:
     for name in formats.NAMES:
         text = formats.render(name, report)
         assert text.endswith("\n") and not text.endswith("\n\n")
+
+
+def test_the_verdict_is_the_last_line(sample: tuple[str, Report]) -> None:
+    _, report = sample
+    if report.error is None:
+        for name in ("human", "concise"):
+            assert formats.render(name, report).splitlines()[-1] == verdict_line(report)
 
 
 def test_rules_link_to_the_published_documentation(monkeypatch: pytest.MonkeyPatch, samples: dict[str, Report]) -> None:
