@@ -1,4 +1,4 @@
-"""The commands: name, module, one-line summary and group. `--help` reads this alone; a module loads when it runs."""
+"""Commands and help topics by name. `--help` reads this alone; the module of a command loads when it runs."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ SIGN = "Sign"
 MEASURE = "Measure"
 RELEASE = "Release"
 HELP = "Help a person on"
+
+# The topics of `interlock help`, and what each answers.
+TOPICS = {
+    "exit-codes": "what the exit code says",
+    "environment": "variables that interlock reads",
+    "references": "how models are named: paths and references",
+    "outputs": "formats, several files at once, job summaries",
+    "suppressions": "how to silence a finding, with a reason",
+}
 
 COMMANDS = (
     Command("lint", "lint", "find hot-update anti-patterns in manifests and serving code", CHECK),
@@ -42,7 +51,7 @@ COMMANDS = (
     Command("doctor", "doctor", "what this machine can run and how to get what is missing", HELP),
     Command("init", "init", "write a first interlock.yaml", HELP),
     Command("schema", "schema", "JSON Schema of interlock.yaml", HELP),
-    Command("help", "topics", "help topics: exit-codes, environment, references", HELP),
+    Command("help", "topics", f"help topics: {', '.join(TOPICS)}", HELP),
 )
 
 BY_NAME = {command.name: command for command in COMMANDS}

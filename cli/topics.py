@@ -7,13 +7,7 @@ from typing import Annotated
 
 import typer
 
-SUMMARIES = {
-    "exit-codes": "what the exit code says",
-    "environment": "variables that interlock reads",
-    "references": "how models are named: paths and references",
-    "outputs": "formats, several files at once, job summaries",
-    "suppressions": "how to silence a finding, with a reason",
-}
+from .table import BY_NAME, TOPICS
 
 
 def help(  # noqa: A001
@@ -27,13 +21,11 @@ def help(  # noqa: A001
     interlock help exit-codes
     interlock help lint
     """
-    from .table import BY_NAME
-
     if topic is None:
-        lines = [f"  {name:<13} {summary}" for name, summary in SUMMARIES.items()]
+        lines = [f"  {name:<13} {summary}" for name, summary in TOPICS.items()]
         sys.stdout.write("\n".join(["usage: interlock help TOPIC|COMMAND", "", "Topics", *lines]) + "\n")
         return 0
-    if topic in SUMMARIES:
+    if topic in TOPICS:
         sys.stdout.write(text(topic) + "\n")
         return 0
     if topic in BY_NAME:
@@ -44,8 +36,8 @@ def help(  # noqa: A001
 
     from ..report.errors import BadInput
 
-    close = get_close_matches(topic, [*SUMMARIES, *BY_NAME], n=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"topics: {', '.join(SUMMARIES)}"
+    close = get_close_matches(topic, [*TOPICS, *BY_NAME], n=1)
+    hint = f"did you mean '{close[0]}'?" if close else f"topics: {', '.join(TOPICS)}"
     sys.stderr.write(f"error: no topic or command '{topic}'\nhint: {hint}\n")
     return BadInput.exit_code
 

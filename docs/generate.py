@@ -22,7 +22,7 @@ from interlock.checks.lint.rulebase import FAMILIES
 from interlock.cli import topics
 from interlock.cli.command import run
 from interlock.cli.rulebook import by_command
-from interlock.cli.table import COMMANDS, Command
+from interlock.cli.table import COMMANDS, TOPICS, Command
 from interlock.config.schema import schema
 from interlock.report import exits
 from interlock.report.finding import Severity
@@ -97,7 +97,7 @@ def commands() -> str:
         parts.append(f"### interlock {command.name}")
         parts.append(fenced(_printed(command, ["--help"]), "text"))
     parts.append("## Topics")
-    parts += [fenced(topics.text(name), "text") for name in topics.SUMMARIES]
+    parts += [fenced(topics.text(name), "text") for name in TOPICS]
     return "\n\n".join(parts) + "\n"
 
 

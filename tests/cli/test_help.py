@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 from interlock.cli import options, topics
 from interlock.cli.command import run
-from interlock.cli.table import BY_NAME, COMMANDS
+from interlock.cli.table import BY_NAME, COMMANDS, TOPICS
 from interlock.report import exits, formats
 
 
@@ -35,6 +35,14 @@ def test_overview_has_every_command_and_exit_code() -> None:
     assert all(f"{code} {meaning}" in text for code, meaning in exits.MEANING.items())
 
 
+def test_overview_names_every_topic_and_every_topic_has_its_text() -> None:
+    from interlock.cli.help import overview
+
+    line = next(line for line in overview(colour=False).splitlines() if line.startswith("  help "))
+    assert all(name in line for name in TOPICS) and len(line) <= 100
+    assert all(topics.text(name) for name in TOPICS)
+
+
 def test_environment_topic_names_every_shared_variable() -> None:
     declared = {
         option.envvar
@@ -50,7 +58,7 @@ def test_outputs_topic_names_every_format() -> None:
     assert all(name in topics.text("outputs") for name in formats.NAMES)
 
 
-@pytest.mark.parametrize("topic", list(topics.SUMMARIES))
+@pytest.mark.parametrize("topic", list(TOPICS))
 def test_topics_fit_a_terminal(topic: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(BY_NAME["help"], [topic]) == 0
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 92
