@@ -205,9 +205,9 @@ class Directory:
             raise BadInput(source, f"corrupt: its bytes have the digest {got}", hint=hint, code="REL-CORRUPT")
 
     @contextmanager
-    def view(self, manifest: Manifest, *, verify: bool) -> Generator[Path]:
+    def view(self, manifest: Manifest) -> Generator[Path]:
         """The version folder itself: it never changes."""
-        self.check(manifest, verify=verify)
+        self.verify(manifest)
         yield self.folder(manifest.digest)
 
     # tags and attachments

@@ -198,10 +198,9 @@ class OciLayout:
         durable.each(lambda entry: self._blobs.check(entry.layer, verify=True), manifest.entries, manifest.size)
 
     @contextmanager
-    def view(self, manifest: Manifest, *, verify: bool) -> Generator[Path]:
+    def view(self, manifest: Manifest) -> Generator[Path]:
         """Hard links to the blobs, made once and kept; verified copies where there can be no links."""
-        if verify:
-            self.verify(manifest)
+        self.verify(manifest)
         files = {entry.path: self._blobs.check(entry.layer, verify=False) for entry in manifest.entries}
         if (folder := links.view(self.root / STATE, hexadecimal(manifest.digest), files)) is not None:
             yield folder

@@ -145,12 +145,11 @@ class Model:
 
 
 @contextmanager
-def open_model(text: str, *, verify: bool = False, root: Path | None = None) -> Generator[Model]:
+def open_model(text: str, *, root: Path | None = None) -> Generator[Model]:
     """Open a model by path or reference, to be read inside the block.
 
-    A version in a store appears as a directory of its files. Their names and sizes are checked always, their bytes
-    with `verify`: what reads headers only need not hash a 70B model. Raises BadInput on what cannot be found or does
-    not match its digest.
+    A version in a store appears as a directory of its files, each checked against its digest first: a verdict about
+    a digest must not come from other bytes. Raises BadInput on what cannot be found or does not match.
     """
     reference = parse(text, root)
     if reference.scheme == "path":
@@ -163,5 +162,5 @@ def open_model(text: str, *, verify: bool = False, root: Path | None = None) -> 
         return
     store = open_store(reference)
     manifest = load(store, digest_in(store, reference))
-    with store.view(manifest, verify=verify) as path:
+    with store.view(manifest) as path:
         yield Model(text, path, manifest.digest)

@@ -198,13 +198,12 @@ class Registry:
 
     def verify(self, manifest: Manifest) -> None:
         """Raise BadInput unless every byte of a version comes out right: it is fetched."""
-        with self.view(manifest, verify=True):
+        with self.view(manifest):
             pass
 
     @contextmanager
-    def view(self, manifest: Manifest, *, verify: bool) -> Generator[Path]:
-        """A temporary directory with the fetched files; what comes over a network is verified always."""
-        del verify
+    def view(self, manifest: Manifest) -> Generator[Path]:
+        """A temporary directory with the fetched files, verified while they come."""
         with tempfile.TemporaryDirectory(prefix="interlock-") as name:
             folder = Path(name)
             durable.ensure_space(folder, manifest.size)

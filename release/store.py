@@ -68,8 +68,8 @@ class Store(Protocol):
         """Raise BadInput unless every byte of a version is there."""
         ...
 
-    def view(self, manifest: Manifest, *, verify: bool) -> AbstractContextManager[Path]:
-        """A directory with the files of a version, to be read only; with `verify` every byte is checked first."""
+    def view(self, manifest: Manifest) -> AbstractContextManager[Path]:
+        """A directory with the files of a version, to be read only; every byte is checked first."""
         ...
 
     def point(self, tag: str, digest: str | None) -> None:

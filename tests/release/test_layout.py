@@ -88,14 +88,35 @@ def test_damage_is_named_refused_and_healed_by_publishing_again(
         pull(f"{published.place}:1.0", str(out))
     assert digest[7:] in str(caught.value) and "publish the model again" in caught.value.hint
     assert not out.exists() and not helpers.drafts(published.root)
-    with pytest.raises(BadInput), open_model(f"{published.place}:1.0", verify=True):
+    with pytest.raises(BadInput), open_model(f"{published.place}:1.0"):
         pass
     helpers.passed(publish(str(published.root / "model"), f"{published.place}:1.0"))
     helpers.passed(pull(f"{published.place}:1.0", str(out)))
     assert helpers.tree(out) == helpers.tree(published.root / "model")
 
 
-def test_a_header_only_open_checks_sizes_and_does_not_hash(published: Any) -> None:
+@pytest.mark.parametrize("command", ["validate", "bench"])
+def test_no_verdict_about_a_digest_from_other_bytes(published: Any, command: str) -> None:
+    """A blob overwritten by an equally long file is found by commands that read headers only, too."""
+    place = f"directory:{published.root / 'versions'}:2.0"
+    publish(str(published.root / "next"), place)
+    other = (published.root / "model" / "weights.bin").read_bytes()
+    blob = (
+        published.layout
+        / "blobs"
+        / "sha256"
+        / hashlib.sha256((published.root / "next" / "weights.bin").read_bytes()).hexdigest()
+    )
+    for path in (blob, published.root / "versions" / "versions" / published.two[7:] / "weights.bin"):
+        path.chmod(0o644)
+        path.write_bytes(other)
+    for reference in (f"{published.place}:2.0", place):
+        for args in ((reference, "--against", "model"), ("model", "--against", reference)):
+            done = published.cli(command, *args)
+            assert done.returncode == 2 and "corrupt" in done.stderr and "REL-CORRUPT" in done.stderr, done
+
+
+def test_a_look_copies_nothing_and_leaves_the_blobs_alone(published: Any) -> None:
     with open_model(f"{published.place}:1.0") as model:
         assert model.digest == published.one
         path = model.path
@@ -103,7 +124,7 @@ def test_a_header_only_open_checks_sizes_and_does_not_hash(published: Any) -> No
         # hard links to the blobs: nothing was copied
         assert (path / "weights.bin").stat().st_nlink == 2
     times = [item.stat().st_ctime_ns for item in blobs(published.layout)]
-    with open_model(f"{published.place}:1.0", verify=True) as model:
+    with open_model(f"{published.place}:1.0") as model:
         assert model.path == path
     # A second look changes nothing about the blobs: whoever hashes one now is not disturbed.
     assert [item.stat().st_ctime_ns for item in blobs(published.layout)] == times
@@ -127,7 +148,7 @@ def test_a_view_that_was_changed_is_made_anew(published: Any, helpers: Any, chan
         blob.chmod(0o644)
         blob.write_bytes(b"x" * blob.stat().st_size)
         publish(str(published.root / "model"), f"{published.place}:1.0")
-    with open_model(f"{published.place}:1.0", verify=True) as model:
+    with open_model(f"{published.place}:1.0") as model:
         assert helpers.tree(model.path) == helpers.tree(published.root / "model")
     assert not helpers.drafts(published.root)
 
@@ -139,7 +160,7 @@ def test_a_layout_that_cannot_be_written_is_read(published: Any, monkeypatch: An
     moved = published.layout / "away"
     state.rename(moved)
     state.write_text("a file where the folder should be: no draft can be made here")
-    with open_model(f"{published.place}:1.0", verify=True) as model:
+    with open_model(f"{published.place}:1.0") as model:
         assert (model.path / "weights.bin").read_bytes() == (published.root / "model" / "weights.bin").read_bytes()
         assert (model.path / "weights.bin").stat().st_nlink in (1, 2)
     assert not list((tmp_path / "scratch").iterdir())
@@ -181,7 +202,7 @@ def test_unknown_tags_and_digests_say_what_there_is(published: Any) -> None:
 
 def test_a_layout_of_another_tool_is_read_without_copies(published: Any) -> None:
     shutil.rmtree(published.layout / ".interlock")
-    with open_model(f"{published.place}:1.0", verify=True) as model:
+    with open_model(f"{published.place}:1.0") as model:
         assert (model.path / "weights.bin").stat().st_nlink == 2
 
 

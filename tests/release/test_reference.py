@@ -98,7 +98,7 @@ def test_open_model_by_every_form(published: Any, tmp_path: Path) -> None:
         f"directory:{tmp_path / 'd'}@{published.one}",
     ]
     for form in forms:
-        with open_model(form, verify=True) as model:
+        with open_model(form) as model:
             assert model.digest == published.one
             assert (model.path / "sub" / "README.md").is_file()
     with pytest.raises(BadInput, match="no such file"), open_model(str(tmp_path / "absent")):
