@@ -295,7 +295,8 @@ def selector_of(service: Resource) -> dict[str, str]:
 
 def service_ports(service: Resource) -> list[tuple[Map, Any]]:
     """(port entry, target port name or number) of a Service; the target is the port itself when not written down."""
-    return [(port, port.get("targetPort") or port.get("port")) for port in service.spec.get_maps("ports")]
+    found = [(port, port.get("targetPort") or port.get("port")) for port in service.spec.get_maps("ports")]
+    return [(port, target) for port, target in found if isinstance(target, int | str)]
 
 
 def _config_uses(pod: Pod) -> Iterable[tuple[str, str, Map]]:
