@@ -23,11 +23,13 @@ def policy_digest(gate: str, config: Config, against: str) -> str:
         material["baseline"] = _contents(config, [settings.lint.baseline] if settings.lint.baseline else [])
     elif gate == "verify":
         trust = settings.trust
-        named = [*trust.keys, *trust.certificates, trust.root, trust.deny]
+        named = [*trust.keys, *trust.certificates, trust.root, trust.deny, trust.deny_key]
         material |= {"trust": asdict(trust), "files": _contents(config, [path for path in named if path])}
+    elif gate == "validate":
+        material |= {"contract": asdict(settings.contract), "against": against}
     else:
-        section = settings.contract if gate == "validate" else settings.bench
-        material |= {gate: asdict(section), "against": against}
+        # The values that generated inputs take decide what is measured as much as their shapes do.
+        material |= {"bench": asdict(settings.bench), "domains": settings.contract.domains, "against": against}
     return digest_of(canonical(material))
 
 

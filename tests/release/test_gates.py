@@ -177,6 +177,39 @@ def test_evidence_is_a_summary_attestation_in_an_envelope(signed: Any) -> None:
     assert statement["predicate"]["policy"]["digest"]["sha256"]
 
 
+@pytest.mark.parametrize(
+    ("gate", "before", "after"),
+    [
+        ("bench", "contract: {domains: {sr: [8000]}}", "contract: {domains: {sr: [16000]}}"),
+        ("bench", "bench: {rounds: 3}", "bench: {rounds: 4}"),
+        ("validate", "contract: {level: wire}", "contract: {level: strict}"),
+        ("verify", "trust: {deny_key: model/config.json}", "trust: {deny_key: next/config.json}"),
+    ],
+)
+def test_evidence_counts_for_all_that_a_gate_reads(project: Any, gate: str, before: str, after: str) -> None:
+    from interlock.config.load import load
+    from interlock.release.policy import policy_digest
+
+    digests: list[str] = []
+    for extra in (before, after, before):
+        project.write(extra=extra)
+        digests.append(policy_digest(gate, load(project.config), "sha256:0"))
+    assert digests[0] == digests[2] != digests[1]
+
+
+def test_the_key_of_the_deny_list_is_read(project: Any) -> None:
+    """The file itself, not only its name."""
+    from interlock.config.load import load
+    from interlock.release.policy import policy_digest
+
+    project.write(extra="trust: {deny_key: deny.pub}")
+    found: set[str] = set()
+    for text in ("one", "two"):
+        (project.root / "deny.pub").write_text(text)
+        found.add(policy_digest("verify", load(project.config), ""))
+    assert len(found) == 2
+
+
 def test_evidence_goes_with_a_version_to_another_place(signed: Any, tmp_path: Path, helpers: Any) -> None:
     gate("staging", "1.0", config=signed.config)
     for target in (f"directory:{tmp_path / 'copy'}:1.0", f"oci-layout:{tmp_path / 'layout'}:1.0"):
