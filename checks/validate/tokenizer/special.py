@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from ....models.hf_config import stop_ids, token_content
-from ..rulebase import Context, Finding, Rule
+from ..rulebase import Context, Finding, Level, Rule
 from ..side import Side
 from .changes import both
 from .model import complete
@@ -64,9 +64,7 @@ def _name(side: Side) -> str:
     return side.tokenizer.path.rsplit("/", 1)[-1] if side.tokenizer is not None else ""
 
 
-def moved(
-    ctx: Context, rule: Rule, role: Role, cost: str, *, gained: Literal["restart", "breaks"]
-) -> Iterator[Finding]:
+def moved(ctx: Context, rule: Rule, role: Role, cost: str, *, gained: Level) -> Iterator[Finding]:
     """A finding where the text or id of `role` differs; `gained` is the level where there was none before."""
     if ctx.old is None:
         return
@@ -105,7 +103,7 @@ def moved(
     yield ctx.finding(
         rule,
         level,
-        f"the {role} token changed" if had else f"there is a {role} token now",
+        f"the {role} token changed" if had else f"the {role} token was not declared before",
         path=new.file or old.file,
         pointer=f"/{role}_token" if new.file.endswith(".json") and new.content is not None else "",
         old=str(old),

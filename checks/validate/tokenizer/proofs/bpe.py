@@ -32,6 +32,8 @@ Pair = tuple[str, str]
 
 # Steps of our own encoder after which a comparison gives up: a few seconds of one core.
 BUDGET = 40_000_000
+# The same for the search where no lemma applies: it may well end with nothing, so it gives up after about a second.
+SEARCH = 4_000_000
 _LONG = 48
 
 
@@ -175,8 +177,9 @@ def _search(old: Table, new: Table, split: Split, reason: str) -> Outcome:
     """Look for a witness where no lemma applies: the texts of pairs that differ, alone and with a neighbour."""
     moved = [pair for pair in old.ranks.keys() | new.ranks.keys() if old.ranks.get(pair) != new.ranks.get(pair)]
     found: list[str] = []
+    start = old.work + new.work
     for text in _texts(moved, old, new):
-        if old.work + new.work > BUDGET or len(found) >= 64:
+        if old.work + new.work - start > SEARCH or len(found) >= 64:
             break
         symbols = split(text)
         if old.encode(symbols) != new.encode(symbols):
