@@ -17,12 +17,21 @@ if TYPE_CHECKING:
     from .desk import Desk
 
 
+def _settings(config: str | None) -> Config:
+    """The settings, with stages in an order that versions can follow."""
+    from .stages import check_order
+
+    settings = load(config)
+    check_order(settings)
+    return settings
+
+
 def publish(model: str, target: str = "", *, tags: Sequence[str] = (), config: str | None = None) -> Report:
     """Push a model to `oci-layout:PATH:TAG`, `directory:PATH[:TAG]` or `oci://HOST/REPOSITORY:TAG`; by default to the
     registry of the settings. Facts hold the `digest`. Publishing the same files again changes nothing."""
     from .transfer import publish_model
 
-    settings = load(config)
+    settings = _settings(config)
     if not target and not settings.settings.registry:
         hint = "name a target such as oci-layout:registry:1.0, or set registry in interlock.yaml"
         raise BadInput("publish", "no target given", hint=hint)
@@ -45,7 +54,7 @@ def gate(stage: str, model: str = "", *, key: str = "", password: str = "", conf
     """
     from .desk import open_desk
 
-    settings = load(config)
+    settings = _settings(config)
     desk = open_desk(stage, settings)
     if not desk.stage.gates:
         raise NothingToCheck(f"stage {stage}", "it asks for no gates", hint=f"set stages.{stage}.gates: [verify]")
@@ -133,7 +142,7 @@ def promote(
     from .desk import open_desk
     from .promotion import promote_version
 
-    desk = open_desk(to, load(config))
+    desk = open_desk(to, _settings(config))
     return promote_version(desk, reference, request=request_id, reason=reason, lift_hold=lift_hold)
 
 
@@ -143,18 +152,18 @@ def rollback(stage: str, *, to: str = "", request_id: str = "", reason: str = ""
     from .desk import open_desk
     from .promotion import rollback_stage
 
-    return rollback_stage(open_desk(stage, load(config)), to, request=request_id, reason=reason)
+    return rollback_stage(open_desk(stage, _settings(config)), to, request=request_id, reason=reason)
 
 
 def status(stage: str = "", *, verify: bool = False, config: str | None = None) -> Report:
     """What each stage has, and whether its tag, its serving side and the ledger agree; with `verify` byte by byte."""
     from .watch import stage_status
 
-    return stage_status(load(config), stage, verify=verify)
+    return stage_status(_settings(config), stage, verify=verify)
 
 
 def history(stage: str = "", *, limit: int = 0, config: str | None = None) -> Report:
     """The requests in the ledger of a stage or of all stages, after verifying the hash chains."""
     from .watch import stage_history
 
-    return stage_history(load(config), stage, limit=limit)
+    return stage_history(_settings(config), stage, limit=limit)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from interlock.release.directory import Directory
 from interlock.release.ocilayout import OciLayout
-from interlock.release.run import history, promote, publish, rollback, status
+from interlock.release.run import gate, history, promote, publish, rollback, status
 from interlock.report.errors import BadInput, InterlockError, NothingToCheck, Refused
 
 
@@ -248,6 +248,31 @@ def test_settings_that_cannot_be_served(published: Any, stages: str, reason: str
     with pytest.raises(BadInput, match=reason) as caught:
         promote("1.0", "prod", config=published.config)
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("stages", "reason", "hint"),
+    [
+        ("{prod: {from: stagging}, staging: {}}", "stages.prod.from: no stage 'stagging'", "did you mean 'staging'"),
+        ("{prod: {from: elsewhere}}", "stages.prod.from: no stage 'elsewhere'", "stages: prod"),
+        ("{prod: {from: prod}}", "wait for each other: prod <- prod", "drop from"),
+        ("{a: {from: prod}, prod: {from: b}, b: {from: prod}}", "each other: prod <- b <- prod", "drop from"),
+    ],
+)
+def test_an_order_that_no_version_can_follow(published: Any, stages: str, reason: str, hint: str) -> None:
+    published.write(f" {stages}")
+    config = published.config
+    for act in (
+        lambda: publish(str(published.root / "model"), f"{published.place}:3.0", config=config),
+        lambda: gate("prod", "1.0", config=config),
+        lambda: promote("1.0", "prod", config=config),
+        lambda: rollback("prod", config=config),
+        lambda: status(config=config),
+        lambda: history(config=config),
+    ):
+        with pytest.raises(BadInput, match=reason) as caught:
+            act()
+        assert caught.value.exit_code == 2 and hint in caught.value.hint and caught.value.line is None
 
 
 def test_a_serving_side_that_is_declared_later(published: Any, helpers: Any) -> None:
