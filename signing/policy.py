@@ -14,7 +14,6 @@ from ..report.errors import BadInput
 from . import keys
 from .bundle import CERTIFICATE, KEY, KEYLESS, Bundle
 from .deny import DenyList
-from .identity import check_rules
 from .limits import duration
 from .reasons import refusal
 
@@ -75,7 +74,10 @@ def make(trust: Trust | None = None, base: str = "", *, anchors: Anchors | None 
         key_files = [_at(base, path) for path in trust.keys]
         ca_files = [_at(base, path) for path in trust.certificates]
         identities = trust.identities
-    check_rules(identities)
+    if identities:
+        from .identity import check_rules
+
+        check_rules(identities)
     policy = Policy(
         keys={path: keys.load_public(path) for path in key_files},
         authorities=_authorities(ca_files),
