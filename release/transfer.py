@@ -25,8 +25,8 @@ from .tree import files_of
 def publish_model(model: str, target: str, tags: Sequence[str], config: Config) -> Report:
     """Push `model` to the place and under the tag of `target`, and under `tags`.
 
-    The tag moves last, after every byte is durable. Raises BadInput when a tag is that of a stage: those move by
-    promote only.
+    The tag moves last, after every byte is durable; one that named another version moves, and the report says so.
+    Raises BadInput when a tag is that of a stage: those move by promote only.
     """
     reference = parse(target) if target else parse(config.settings.registry, config.root)
     wanted = [reference.version, *tags] if reference.version else list(tags)
@@ -48,16 +48,21 @@ def publish_model(model: str, target: str, tags: Sequence[str], config: Config) 
     source = parse(model)
     if source.scheme != "path" and not source.same_place(reference):
         carry(open_store(source), store, manifest)
+    moved: dict[str, str] = {}
     for name in names:
+        if (before := store.tag(name)) not in ("", manifest.digest):
+            moved[name] = before
         store.point(name, manifest.digest)
     note = f"; {owner} keeps its pointer" if owner else ""
     if isinstance(store, Directory) and not owner:
         store.serve(manifest.digest, **({"version": names[0]} if names else {}))
         note = "; version.json names it"
+    note += "".join(f"; tag {name} moved from {before}" for name, before in moved.items())
     facts = {
         "digest": manifest.digest,
         "reference": str(reference.at(manifest.digest)),
         "tags": names,
+        "moved": moved,
         "files": len(manifest.entries),
         "bytes": manifest.size,
         "sent": pushed.sent,
@@ -77,10 +82,12 @@ def _check_apart(model: Path, target: Reference) -> None:
 
 
 def _check_tag(store: Store, target: Reference, tag: str, config: Config) -> None:
-    """Raise BadInput when a tag is that of a stage, by the settings of this registry or by a ledger kept there."""
-    state = store.state()
-    ours = _is_registry(target, config) and tag in config.settings.stages
-    if ours or (state is not None and has_ledger(state, tag)):
+    """Raise BadInput when a tag is that of a stage, by the settings of this registry or by a ledger kept for it."""
+    states = [state] if (state := store.state()) is not None else []
+    ours = _is_registry(target, config)
+    if ours and config.settings.ledger:
+        states.append(config.resolve(config.settings.ledger))
+    if (ours and tag in config.settings.stages) or any(has_ledger(state, tag) for state in states):
         hint = f"publish under a version tag, then: interlock promote REF --to {tag}"
         raise BadInput(f"{store.name}:{tag}", "this tag belongs to a stage and moves by promote only", hint=hint)
 

@@ -116,6 +116,17 @@ def test_no_verdict_about_a_digest_from_other_bytes(published: Any, command: str
             assert done.returncode == 2 and "corrupt" in done.stderr and "REL-CORRUPT" in done.stderr, done
 
 
+@pytest.mark.parametrize("kind", ["oci-layout", "directory"])
+def test_publish_says_which_tag_moved_and_from_where(project: Any, helpers: Any, kind: str) -> None:
+    place = f"{kind}:{project.root / 'there'}"
+    one = helpers.passed(publish(str(project.root / "model"), f"{place}:1.0", tags=["latest"]))
+    again = helpers.passed(publish(str(project.root / "model"), f"{place}:1.0"))
+    assert not one.facts["moved"] and not again.facts["moved"] and "moved" not in one.headline + again.headline
+    two = helpers.passed(publish(str(project.root / "next"), f"{place}:2.0", tags=["latest"]))
+    assert two.facts["moved"] == {"latest": one.facts["digest"]}
+    assert f"tag latest moved from {one.facts['digest']}" in two.headline
+
+
 def test_a_look_copies_nothing_and_leaves_the_blobs_alone(published: Any) -> None:
     with open_model(f"{published.place}:1.0") as model:
         assert model.digest == published.one

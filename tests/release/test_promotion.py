@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from interlock.release.directory import Directory
+from interlock.release.ledger import Ledger, Pair
 from interlock.release.ocilayout import OciLayout
 from interlock.release.run import gate, history, promote, publish, rollback, status
 from interlock.report.errors import BadInput, InterlockError, NothingToCheck, Refused
@@ -221,6 +222,17 @@ def test_stage_tags_move_by_promote_only(live: Any, tmp_path: Any) -> None:
         publish(str(live.root / "next"), f"directory:{live.served}")
     assert anchors(live) == (live.one, live.one)
     publish(str(live.root / "next"), f"oci-layout:{tmp_path / 'other'}:prod", config=live.config)
+
+
+def test_a_stage_that_left_the_settings_keeps_its_tag(published: Any) -> None:
+    """Its ledger tells, wherever that is."""
+    Ledger(published.root / "audit", "prod").append(
+        None, request="r", kind="promote", op="begin", source=None, target=Pair(published.one)
+    )
+    published.write(" {}", extra="ledger: audit")
+    with pytest.raises(BadInput, match="belongs to a stage"):
+        publish(str(published.root / "next"), f"{published.place}:prod", config=published.config)
+    assert OciLayout(published.layout).tags() == ["1.0", "2.0"]
 
 
 def test_two_stages_cannot_serve_from_one_directory(live: Any) -> None:
