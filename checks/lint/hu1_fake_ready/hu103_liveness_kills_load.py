@@ -40,6 +40,7 @@ livenessProbe:
     exemptions=(
         "CPU-only servers with the model in the image: nothing large is loaded",
         "servers that start empty: Triton in explicit mode without --load-model, MLServer told to load nothing",
+        "servers that answer while they load (MLServer, NIM, TensorFlow Serving) asked for no more than that",
         "LLMInferenceService: its base configuration adds a startup probe",
         "RayService: the operator manages the probes",
     ),
@@ -54,6 +55,7 @@ livenessProbe:
 
 ENOUGH = 300
 _HOPELESS = 120
+_LIVE = lazy(r"/live(z|ness)?/?$")
 _TURNS_FALSE = lazy(r"^/(v[12]/health/ready|v2/models/[^/]+(/versions/[^/]+)?/ready|readyz)/?$")
 
 
@@ -75,7 +77,7 @@ def check(pod: Pod, ctx: Context) -> Iterator[Finding]:
             continue
         if not container.accelerated and not loads_from_volume(container) and not _downloads(container):
             continue
-        if starts_empty(container):
+        if starts_empty(container) or _answers_while_loading(container, probe):
             continue
         hopeless = container.accelerated and patience < _HOPELESS
         yield ctx.finding(
@@ -85,6 +87,13 @@ def check(pod: Pod, ctx: Context) -> Iterator[Finding]:
             severity=Severity.ERROR if hopeless else None,
             fix=_fix(container, probe),
         )
+
+
+def _answers_while_loading(container: Container, probe: Map) -> bool:
+    """Whether the runtime opens its port first and the probe asks no more than that it runs: loading cannot fail it."""
+    early = container.runtime is not None and container.runtime.binds_first
+    # TorchServe's /ping is no such question: it says unhealthy while no worker has its model.
+    return early and ("tcpSocket" in probe or bool(_LIVE.search(path_of(probe))))
 
 
 def _downloads(container: Container) -> bool:

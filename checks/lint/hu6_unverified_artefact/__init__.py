@@ -5,7 +5,7 @@ RULES = {
     "HU602": ("hu602_unpinned_hub_id", ("pod", "kubernetes", "python")),
     "HU603": ("hu603_moving_tag", ("pod", "kubernetes")),
     "HU604": ("hu604_remote_code", ("pod", "kubernetes", "python")),
-    "HU605": ("hu605_pickle", ("python",)),
+    "HU605": ("hu605_pickle", ("python", "kubernetes")),
     "HU606": ("hu606_mutable_location", ("kubernetes",)),
     "HU607": ("hu607_code_from_branch", ("kubernetes", "shell")),
     "HU608": ("hu608_registry_alias", ("pod", "kubernetes", "python")),

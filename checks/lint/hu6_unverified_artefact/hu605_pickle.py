@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
 from ..rulebase import Context
+from ..sources.kubernetes import Resource
 from ..sources.python import PythonFile, argument, has_unpacked
-from .models import serves
+from .models import of_resource, serves
 
 RULE = Rule(
     id="HU605",
@@ -19,7 +20,8 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="serving code loads a model format that executes code",
     what="`pickle`, `cloudpickle`, `dill` and `joblib` loads, and `torch.load(weights_only=False)`, in Python files "
-    "that answer requests. A torch.load without the argument counts where the file does not say it needs torch 2.6, "
+    "that answer requests, and model locations that end in .pkl or .joblib. "
+    "A torch.load without the argument counts where the file does not say it needs torch 2.6, "
     "from which on True is the default.",
     why="Reading a pickle runs whatever it says, with the server's credentials: a replaced file is a takeover, and a "
     "hot swap reads new files while traffic flows.",
@@ -48,17 +50,25 @@ state = torch.load("/models/current.pt", weights_only=True)
         "https://docs.python.org/3/library/pickle.html",
         "https://pytorch.org/docs/stable/generated/torch.load.html",
     ),
-    reads=("python",),
+    reads=("python", "kubernetes"),
 )
 
 _LOADS = re.compile(
     r"^(pickle|cPickle|_pickle|cloudpickle|dill)\.(load|loads|Unpickler)$|^joblib\.load$|^(sklearn\.externals\.)?joblib\.load$"
 )
+_PICKLES = re.compile(r"\.(pkl|pickle|joblib|dill|cloudpickle)$", re.IGNORECASE)
 _STORED = re.compile(r"^(read|read_bytes|get_object|get_blob|download_\w+|content)$")
 _TORCH_26 = re.compile(r"torch\s*[>~=]=\s*2\.([6-9]|\d\d)")
 
 
-def check(file: PythonFile, ctx: Context) -> Iterator[Finding]:
+def check_kubernetes(resource: Resource, ctx: Context) -> Iterator[Finding]:
+    """Judge the model files that serving objects name."""
+    for uri, where in of_resource(resource):
+        if found := _PICKLES.search(uri.partition("?")[0].partition("#")[0]):
+            yield ctx.finding(RULE, where, f"the model is a {found.group(1)} file, which runs code when it is loaded")
+
+
+def check_python(file: PythonFile, ctx: Context) -> Iterator[Finding]:
     """Judge the loads of one file."""
     if not serves(file):
         return

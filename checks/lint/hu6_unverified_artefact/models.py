@@ -28,7 +28,7 @@ _SERVING_KINDS = frozenset(
 # alone. Packages that also have a client, a trainer or an offline engine count by the names that serve.
 _SERVERS = re.compile(
     r"^(triton_python_backend_utils|mlserver|bentoml|litserve|ts|seldon_core|fastapi|flask|starlette|sanic|tornado|uvicorn"
-    r"|gradio|cog|ray\.serve|aiohttp\.web|vllm\.entrypoints)(\.|$)"
+    r"|gradio|cog|ray\.serve|aiohttp\.web|vllm\.entrypoints\.(openai|api_server|launcher))(\.|$)"
     r"|^(vllm|sglang)\b.*\.(AsyncLLMEngine|AsyncEngineArgs|AsyncLLM|Engine)$"
     r"|^kserve\b.*\.(Model|ModelServer|ModelRepository|InferRequest|InferResponse)$"
 )
