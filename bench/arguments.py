@@ -37,9 +37,10 @@ def lists(option: str, items: Sequence[str] | None, kind: Callable[[str], T]) ->
             values = [kind(part) for part in text.split(",")]
         except ValueError:
             word = "whole numbers" if kind is int else "numbers"
-            raise BadInput(f"{option} {name}={text}", f"not {word} separated by commas") from None
+            hint = f"such as {option} {name}={'1,512' if kind is int else '0.5,1.5'}"
+            raise BadInput(f"{option} {name}={text}", f"not {word} separated by commas", hint=hint) from None
         if not all(map(math.isfinite, values)):
-            raise BadInput(f"{option} {name}={text}", "not finite")
+            raise BadInput(f"{option} {name}={text}", "not finite", hint="leave out inf and nan")
         found[name] = values
     return found
 
@@ -50,7 +51,8 @@ def fields(items: Sequence[str] | None) -> dict[str, str]:
     for item in items or ():
         name, colon, value = item.partition(":")
         if not colon or not name or not all(c.isalnum() or c in "!#$%&'*+-.^_`|~" for c in name):
-            raise BadInput(f"--header {item}", "not of the form NAME: VALUE")
+            hint = 'such as --header "Authorization: Bearer …"'
+            raise BadInput(f"--header {item}", "not of the form NAME: VALUE", hint=hint)
         found[name] = value.strip()
     return found
 
@@ -58,10 +60,14 @@ def fields(items: Sequence[str] | None) -> dict[str, str]:
 def body(data: str) -> bytes:
     """The bytes of `--data`: the text, or with a leading @ the file's content (`@-`: stdin).
 
-    Raises OSError when the file cannot be read.
+    Raises BadInput when the file cannot be read.
     """
     if not data.startswith("@"):
         return data.encode()
     if data == "@-":
         return sys.stdin.buffer.read()
-    return Path(data[1:]).read_bytes()
+    try:
+        return Path(data[1:]).read_bytes()
+    except OSError as error:
+        hint = "name the file with the body after the @, or give the body itself without one"
+        raise BadInput(f"--data {data}", (error.strerror or str(error)).lower(), hint=hint) from error

@@ -17,11 +17,12 @@ from ..report.errors import BadInput, NeedsAccess
 from ..version import __version__
 from .connection import Shot, Target
 from .http1 import Response, request
-from .load import Generator, Heartbeat, Pool, arrivals
-from .truth import Reader, reader
+from .load import Generator, Heartbeat, Judge, Pool, arrivals
+from .truth import ABSENT, Reader, places, reader
 
 _TAIL = 4000
 _CANARY = 3
+_URL = "write http://127.0.0.1:8000/v2/models/m/infer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ async def _drill(url: str, swap: str, settings: Settings, progress: Callable[[st
         _judge(shot, response, fingerprint, label)
 
     target = await _target(url, settings)
-    await _canary(url, target, judge)
+    await _canary(url, target, judge, settings)
     pool = Pool(target, settings.connections, judge)
     try:
         await pool.open()
@@ -115,16 +116,16 @@ async def _target(url: str, settings: Settings) -> Target:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise BadInput(url, f"not a URL: {error}") from error
+        raise BadInput(url, f"not a URL: {error}", hint=_URL) from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadInput(url, "not an http:// or https:// URL", hint="write http://127.0.0.1:8000/v2/models/m/infer")
+        raise BadInput(url, "not an http:// or https:// URL", hint=_URL)
     if parts.username or parts.password:
         raise BadInput(parts.hostname, "credentials in a URL", hint='use --header "Authorization: …"')
     secure = parts.scheme == "https"
     port = port or (443 if secure else 80)
     method = settings.method.upper() or ("POST" if settings.body else "GET")
     if not re.fullmatch(r"[A-Z][A-Z-]{0,31}", method):
-        raise BadInput(f"--method {settings.method}", "not an HTTP method")
+        raise BadInput(f"--method {settings.method}", "not an HTTP method", hint="such as GET, POST or PUT")
     headers = {"User-Agent": f"interlock/{__version__}", "Accept": "*/*"}
     if settings.body:
         headers["Content-Type"] = "application/json" if settings.body[:1] in b"{[" else "application/octet-stream"
@@ -132,7 +133,7 @@ async def _target(url: str, settings: Settings) -> Target:
     headers = {name: value for name, value in headers.items() if name.lower() not in names} | dict(settings.headers)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if not url.isascii() or any(character <= " " for character in url):
-        raise BadInput(url, "has characters that must be percent-encoded")
+        raise BadInput(url, "has characters that must be percent-encoded", hint="a blank is written %20")
     payload = request(method, parts.netloc, path, headers, settings.body)
     tls = _tls(settings.ca) if secure else None
     address = await _address(url, parts.hostname, port)
@@ -145,7 +146,8 @@ async def _address(url: str, name: str, port: int) -> str:
     try:
         found = await loop.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise NeedsAccess(url, f"the host name does not resolve: {error.strerror or error}") from error
+        reason = f"the host name does not resolve: {error.strerror or error}"
+        raise NeedsAccess(url, reason, hint="check its spelling, or give an IP address") from error
     failure = ""
     for *_, address in found:
         try:
@@ -162,12 +164,22 @@ def _tls(ca: str) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=ca or None)
     except (OSError, ssl.SSLError) as error:
-        raise BadInput(ca, f"not a file of CA certificates: {error}") from error
+        hint = "give --ca a PEM file with the certificate of the CA"
+        raise BadInput(ca, f"not a file of CA certificates: {error}", hint=hint) from error
 
 
-async def _canary(url: str, target: Target, judge: Callable[[Shot, Response], None]) -> None:
-    """A few requests before the clock starts: a server that fails already cannot show what a swap breaks."""
-    pool = Pool(target, 1, judge)
+async def _canary(url: str, target: Target, judge: Judge, settings: Settings) -> None:
+    """A few requests before the clock starts: a server that fails already cannot show what a swap breaks.
+
+    Nor can answers without the place that would tell the versions apart.
+    """
+    answers: list[Response] = []
+
+    def look(shot: Shot, response: Response) -> None:
+        judge(shot, response)
+        answers.append(response)
+
+    pool = Pool(target, 1, look)
     for _ in range(_CANARY):
         pool.fire(Shot(pool.loop.time()))
     await pool.finish()
@@ -184,6 +196,13 @@ async def _canary(url: str, target: Target, judge: Callable[[Shot, Response], No
             said = shot.detail if shot.error else f"answers {shot.status}: {shot.detail}"
             hint = "the request must succeed before the swap; see --data, --header and --method"
             raise BadInput(url, f"{said} (nothing was swapped yet)", hint=hint)
+    for option, how, seen in (
+        ("--fingerprint", settings.fingerprint, {shot.fingerprint for shot in pool.shots}),
+        ("--label", settings.label, {shot.label for shot in pool.shots}),
+    ):
+        if seen == {ABSENT}:
+            reason = f"the answers of {url} have no such place (nothing was swapped yet)"
+            raise BadInput(f"{option} {how}", reason, hint=f"there is {places(answers[-1], how)}")
 
 
 async def _swap(command: str, timeout: float) -> tuple[int | None, str]:

@@ -134,15 +134,17 @@ def _known(path: str, option: str, given: Mapping[str, object], inputs: Sequence
 
 def _supported(path: str, tensor: Tensor, given: Sequence[int] | None) -> None:
     if tensor.type not in _NUMPY:
-        raise BadInput(path, f"input {tensor.name} has type {tensor.type}, for which no values can be made")
+        reason = f"input {tensor.name} has type {tensor.type}, for which no values can be made"
+        raise BadInput(path, reason, hint="measure the part of the model that takes numbers")
     if given is None:
         return
     option = f"--shape {tensor.name}={','.join(map(str, given))}"
     if len(given) != len(tensor.shape):
-        raise BadInput(option, f"{path} declares {len(tensor.shape)} dimensions: {_shape(tensor.shape)}")
+        reason = f"{path} declares {len(tensor.shape)} dimensions: {_shape(tensor.shape)}"
+        raise BadInput(option, reason, hint="give a size for each of them")
     for size, declared in zip(given, tensor.shape, strict=True):
         if size < 0 or (isinstance(declared, int) and declared > 0 and declared != size):
-            raise BadInput(option, f"{path} declares {_shape(tensor.shape)}")
+            raise BadInput(option, f"{path} declares {_shape(tensor.shape)}", hint="choose sizes only where it has ?")
 
 
 def _shape(shape: Sequence[Dimension]) -> str:

@@ -48,12 +48,12 @@ def benchmark(
     most = max_rounds if max_rounds is not None else 3 * count
     for option, value, least in (("--rounds", count, 2), ("--max-rounds", most, count), ("--requests", requests, 0)):
         if value < least:
-            raise BadInput(f"{option} {value}", f"must be at least {least}")
+            raise BadInput(f"{option} {value}", f"must be at least {least}", hint=f"write {option} {least} or more")
     time = seconds if seconds is not None else settings.bench.seconds
     if not 1 <= time <= 86400:
-        raise BadInput(f"--seconds {time:g}", "must be from 1 to 86400")
+        raise BadInput(f"--seconds {time:g}", "must be from 1 to 86400", hint="such as --seconds 20")
     if threads < 0:
-        raise BadInput(f"--threads {threads}", "must be 0 (one per core) or more")
+        raise BadInput(f"--threads {threads}", "must be 0 (one per core) or more", hint="leave it out for one thread")
     how = room.Settings(
         providers=tuple(providers or settings.bench.providers),
         shapes={**settings.bench.inputs, **(shapes or {})},
@@ -114,20 +114,24 @@ def drill(
     from .drilled import Limits, report
     from .losses import work_out
 
-    ranges: tuple[tuple[str, float, float, float], ...] = (
-        ("--rate", rate, 0.1, 20000), ("--connections", connections, 1, 1000), ("--before", before, 1, 3600),
-        ("--after", after, 0.5, 3600), ("--timeout", timeout, 0.1, 3600), ("--swap-timeout", swap_timeout, 0.1, 86400),
-        ("--max-failed", max_failed, 0, 1e9), ("--max-stale", max_stale, 0, 1e9), ("--max-frozen", max_frozen, 0, 1e9),
-        ("--max-spike", max_spike, 0, 1e9), ("--stall-ms", stall_ms, 0, 3.6e6),
+    ranges: tuple[tuple[str, float, float, float, float], ...] = (
+        ("--rate", rate, 0.1, 20000, 50), ("--connections", connections, 1, 1000, 16),
+        ("--before", before, 1, 3600, 10), ("--after", after, 0.5, 3600, 5), ("--timeout", timeout, 0.1, 3600, 10),
+        ("--swap-timeout", swap_timeout, 0.1, 86400, 300), ("--max-failed", max_failed, 0, 1e9, 0),
+        ("--max-stale", max_stale, 0, 1e9, 0), ("--max-frozen", max_frozen, 0, 1e9, 0),
+        ("--max-spike", max_spike, 0, 1e9, 2), ("--stall-ms", stall_ms, 0, 3.6e6, 500),
     )  # fmt: skip
-    for option, value, least, most in ranges:
+    for option, value, least, most, usual in ranges:
         if not least <= value <= most:
-            raise BadInput(f"{option} {value:g}", f"must be from {least:g} to {most:g}")
+            hint = f"such as {option} {usual:g}"
+            raise BadInput(f"{option} {value:g}", f"must be from {least:g} to {most:g}", hint=hint)
     if arrivals not in ("poisson", "constant"):
         raise BadInput(f"--arrivals {arrivals}", "unknown", hint="use poisson or constant")
     for name, value in (headers or {}).items():
         if any(character in name + value for character in "\r\n\0") or not (name + value).isascii():
-            raise BadInput(f"--header {name!r}", "must be one line of ASCII")
+            raise BadInput(
+                f"--header {name!r}", "must be one line of ASCII", hint="encode what is not, such as in base64"
+            )
     if not swap.strip():
         raise BadInput("--swap", "is empty", hint="give the command that swaps the model")
     how = room.Settings(

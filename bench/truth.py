@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Any, cast
 
 from ..report.errors import BadInput
 from .http1 import Response
@@ -32,6 +33,21 @@ def reader(option: str, how: str) -> Reader:
     raise BadInput(
         f"{option} {how}", "neither a JSON pointer, a header nor body", hint="write /model_version, header:NAME or body"
     )
+
+
+def places(response: Response, how: str) -> str:
+    """What an answer has instead of the place `how`, for a person to choose from: headers, keys, or its start."""
+    if how.startswith("header:"):
+        return ", ".join(f"header:{name}" for name in sorted(response.headers)) or "no header at all"
+    try:
+        value: Any = json.loads(response.body)
+    except (ValueError, RecursionError):
+        return "no JSON in them; use header:NAME or body"
+    if not isinstance(value, dict | list) or not value:
+        return f"only {json.dumps(value)[:60]}; use header:NAME or body"
+    keys = cast("Iterable[object]", value if isinstance(value, dict) else range(len(value)))  # pyright: ignore
+    steps = [str(key).replace("~", "~0").replace("/", "~1")[:40] for key in islice(keys, 8)]
+    return ", ".join(f"/{step}" for step in steps)
 
 
 def _at(body: bytes, steps: list[str]) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from interlock.bench import rules
+from interlock.bench.arguments import body, fields
 from interlock.bench.run import drill
 from interlock.report import formats
 from interlock.report.errors import BadInput, NeedsAccess
@@ -188,6 +189,28 @@ def test_a_server_that_fails_before_the_swap(server: str, path: str, error: type
         run(server, "clean", path)
 
 
+@pytest.mark.parametrize(
+    ("options", "what", "there"),
+    [
+        ({"fingerprint": "/nosuch"}, "--fingerprint /nosuch", "there is /weights"),
+        ({"fingerprint": "header:x-nosuch"}, "--fingerprint header:x-nosuch", "header:x-version"),
+        ({"label": "/weights/0"}, "--label /weights/0", "/label"),
+    ],
+)
+def test_a_place_that_answers_lack_is_said_before_anything_is_swapped(
+    server: str, options: dict, what: str, there: str, tmp_path: Path
+) -> None:
+    mark = tmp_path / "swapped"
+    given = {"body": b'{"x": 1}', "fingerprint": "/weights", **QUICK, **options}
+    said: list[str] = []
+    with pytest.raises(BadInput, match="nothing was swapped yet") as caught:
+        drill(f"{server}/predict", f"touch {mark}", progress=said.append, **given)
+    assert caught.value.what == what
+    assert there in caught.value.hint
+    assert not said, "no load either"
+    assert not mark.exists()
+
+
 def test_headers_are_sent(server: str) -> None:
     assert run(server, "clean", "/secret", headers={"Authorization": "Bearer x"}).exit_code == 0
 
@@ -228,8 +251,19 @@ def test_nobody_listens() -> None:
     ],
 )
 def test_bad_input(url: str, options: dict, what: str) -> None:
-    with pytest.raises(BadInput, match=what):
+    with pytest.raises(BadInput, match=what) as caught:
         drill(url, **{"swap": "true", **options})
+    assert caught.value.hint
+
+
+def test_options_that_cannot_be_read_say_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no such file") as caught:
+        body(f"@{tmp_path}/nosuch")
+    assert caught.value.what == f"--data @{tmp_path}/nosuch"
+    assert "after the @" in caught.value.hint
+    with pytest.raises(BadInput, match="NAME: VALUE") as caught:
+        fields(["bad"])
+    assert "Authorization" in caught.value.hint
 
 
 def test_interrupting_ends_the_swap_command_too(server: str, tmp_path: Path) -> None:
