@@ -153,7 +153,8 @@ def _shallow(text: str, what: object) -> None:
             depth -= 1
 
 
-_MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
+# Written so that the matcher keeps nothing per character of a string: a bundle holds strings of megabytes.
+_MARKS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]')
 
 
 def _whole_characters(value: Value, what: object) -> None:
