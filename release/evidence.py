@@ -27,8 +27,6 @@ STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://slsa.dev/verification_summary/v1"
 VERIFIER = "urn:interlock:gate"
 
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
@@ -176,7 +174,6 @@ def carry(source: Store, target: Store, manifest: Manifest) -> int:
 
 def seconds_of(text: str, what: str) -> float:
     """A duration such as 30m, 12h, 7d in seconds. Raises BadInput on anything else."""
-    number, unit = text[:-1], text[-1:]
-    if unit not in _UNITS or not number.isdecimal():
-        raise BadInput(what, f"{text!r} is not a duration", hint="write a number and s, m, h, d or w, such as 7d")
-    return int(number) * _UNITS[unit]
+    from ..signing.limits import duration
+
+    return duration(text, what).total_seconds()

@@ -227,9 +227,19 @@ def test_gates_of_a_model_directory_are_those_of_what_was_published(signed: Any,
         gate("staging", config=signed.config)
 
 
-def test_a_stage_without_gates(published: Any) -> None:
-    with pytest.raises(NothingToCheck, match="asks for no gates"):
-        gate("staging", "1.0", config=published.config)
+@pytest.mark.parametrize("stage", ["{}", "{gates: []}"])
+def test_a_stage_without_gates_lets_nothing_in(published: Any, helpers: Any, stage: str) -> None:
+    published.write(f"\n  staging: {stage}")
+    for act, error in (
+        (gate, NothingToCheck),
+        (lambda to, version, config: promote(version, to, config=config), Refused),
+    ):
+        with pytest.raises(error, match="names no gates") as caught:
+            act("staging", "1.0", config=published.config)
+        assert "gates: [verify, validate]" in caught.value.hint and caught.value.code == "REL-GATES"
+    assert OciLayout(published.layout).tags() == ["1.0", "2.0"]
+    report = helpers.passed(status(config=published.config))
+    assert "names no gates" in helpers.said(report) and report.facts["stages"]["staging"]["state"] == "empty"
 
 
 def test_an_interrupted_promotion_looks_at_the_evidence_again(signed: Any, helpers: Any) -> None:
@@ -259,7 +269,7 @@ def test_durations(text: str, seconds: int) -> None:
     assert seconds_of(text, "x") == seconds
 
 
-@pytest.mark.parametrize("text", ["", "7", "d", "7 d", "-1d", "1.5h", "7x"])
+@pytest.mark.parametrize("text", ["", "7", "d", "7 d", "-1d", "1.5h", "7x", "٣d", "9999999d"])
 def test_not_durations(text: str) -> None:
     with pytest.raises(BadInput, match="not a duration"):
         seconds_of(text, "x")
@@ -289,10 +299,6 @@ def test_all_four_gates_on_real_models(project: Any, helpers: Any, root: Path) -
     from interlock.signing.keys import generate
 
     generate(str(project.root / "release"))
-    (project.root / "deploy").mkdir()
-    (project.root / "deploy" / "service.yaml").write_text(
-        "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {selector: {app: a}, ports: [{port: 80}]}\n"
-    )
     for name, scale, tensor in (("a", 1.0, "x"), ("b", 2.0, "x"), ("broken", 2.0, "renamed")):
         onnx_model(project.root / name, scale, name=tensor)
         sign(project.root / name, key=project.root / "release.key")
@@ -301,7 +307,7 @@ def test_all_four_gates_on_real_models(project: Any, helpers: Any, root: Path) -
   prod: {gates: [lint, verify, validate, bench], serving: {directory: served}}
 """
     bench = "bench: {providers: [cpu], rounds: 3, max_regression: {p50: 400%}}"
-    project.write(stages, f"{TRUST}\nlint: {{paths: [deploy]}}\n{bench}")
+    project.write(stages, f"{TRUST}\n{bench}")
     first = gate("prod", "a", config=project.config)
     helpers.passed(first)
     assert set(first.facts["gates"]) == {"lint", "verify", "validate", "bench"} and first.facts["against"] is None
