@@ -18,6 +18,7 @@ from .ledger import has_ledger
 from .modelpack import Entry, Manifest
 from .progress import watched
 from .reference import Reference, digest_in, open_model, open_store, parse
+from .signatures import attach_signature, signature_of
 from .store import Store, load
 from .tree import files_of
 
@@ -37,6 +38,7 @@ def publish_model(model: str, target: str, tags: Sequence[str], config: Config) 
     with open_model(model) as opened:
         _check_apart(opened.path, reference)
         files = files_of(opened.path)
+        signature = signature_of(opened.path)
         store = open_store(reference, create=True)
         ours = _is_registry(reference, config)
         for name in names:
@@ -48,6 +50,7 @@ def publish_model(model: str, target: str, tags: Sequence[str], config: Config) 
     source = parse(model)
     if source.scheme != "path" and not source.same_place(reference):
         carry(open_store(source), store, manifest)
+    attached = attach_signature(store, manifest, signature) if signature else ""
     moved: dict[str, str] = {}
     for name in names:
         if (before := store.tag(name)) not in ("", manifest.digest):
@@ -62,6 +65,7 @@ def publish_model(model: str, target: str, tags: Sequence[str], config: Config) 
         "digest": manifest.digest,
         "reference": str(reference.at(manifest.digest)),
         "tags": names,
+        "signature": attached or None,
         "moved": moved,
         "files": len(manifest.entries),
         "bytes": manifest.size,
