@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ..errors import UnreadableModel
 from ..strict_json import as_integer, as_list, as_object, as_string, describe, loads, loads_object
-from ..tokenizer import MAX_ID, AddedToken, Algorithm, Part, Tokenizer
+from ..tokenizer import AddedToken, Algorithm, Part, Tokenizer
 from ..tree import ModelTree, TreeFile
-from . import pipeline, schema
+from . import parts, pipeline, schema
 from .cut import Cut, cut, highest
 
 MAX_BYTES = 512 << 20
-Pairs = tuple[tuple[str, str], ...]
 
 
 def read(file: TreeFile, tree: ModelTree) -> Tokenizer:  # noqa: ARG001 - the signature of all readers
@@ -56,17 +54,17 @@ def parse(data: bytes, what: str, source: Path | None = None) -> Tokenizer:
     if sections is not None:
         _lazily(tokenizer, data, what, sections, source)
     elif algorithm == "Unigram":
-        pieces = _pieces(model.get("vocab"), what)
+        pieces = parts.pieces(model.get("vocab"), what)
         unknown = tokenizer.settings["unk_id"]
         if unknown is not None and not 0 <= as_integer(unknown, what, "model.unk_id") < len(pieces):
             raise UnreadableModel(what, f"model.unk_id is {unknown}, outside the {len(pieces)} pieces")
         tokenizer.vocab = Part(lambda: {piece: number for number, (piece, _) in enumerate(pieces)})
         tokenizer.scores = Part(lambda: {number: score for number, (_, score) in enumerate(pieces)})
     else:
-        vocab = _vocab(model.get("vocab"), what)
+        vocab = parts.vocab(model.get("vocab"), what)
         tokenizer.vocab = Part(lambda: vocab)
         if algorithm == "BPE":
-            form, merges = _merges(model.get("merges", []), what)
+            form, merges = parts.merges(model.get("merges", []), what)
             tokenizer.merge_form, tokenizer.merges = form, Part(lambda: merges)
     return tokenizer
 
@@ -123,11 +121,11 @@ def _of_file(path: Path, size: int) -> Reread:
 
 
 def _vocab_part(reread: Reread, span: Span, what: str) -> Callable[[], Mapping[str, int]]:
-    return lambda: _vocab(_section(b"{" + reread(*span) + b"}", reread, what), what)
+    return lambda: parts.vocab(_section(b"{" + reread(*span) + b"}", reread, what), what)
 
 
-def _merges_part(reread: Reread, span: Span, what: str) -> Callable[[], Pairs]:
-    return lambda: _merges(_section(b"[" + reread(*span) + b"]", reread, what), what)[1]
+def _merges_part(reread: Reread, span: Span, what: str) -> Callable[[], parts.Pairs]:
+    return lambda: parts.merges(_section(b"[" + reread(*span) + b"]", reread, what), what)[1]
 
 
 def _top_id(reread: Reread, span: Span) -> Callable[[], int]:
@@ -197,7 +195,7 @@ def _added(document: dict[str, Any], what: str) -> tuple[AddedToken, ...]:
         entry: dict[str, Any] = as_object(item, what, where)
         result.append(
             AddedToken(
-                id=_number(entry.get("id"), what, f"{where}.id"),
+                id=parts.number(entry.get("id"), what, f"{where}.id"),
                 content=as_string(entry.get("content"), what, f"{where}.content"),
                 **{flag: _flag(entry, flag, what, where) for flag in _FLAGS},
             )
@@ -214,56 +212,3 @@ def _flag(entry: dict[str, Any], flag: str, what: str, where: str) -> bool:
     if not isinstance(value, bool):
         raise UnreadableModel(what, f"{where}.{flag} is {describe(value)}, not true or false")
     return value
-
-
-def _number(value: Any, what: str, where: str) -> int:
-    number: int = as_integer(value, what, where)
-    if not 0 <= number <= MAX_ID:
-        raise UnreadableModel(what, f"{where} is {number}, outside 0 to {MAX_ID}")
-    return number
-
-
-def _vocab(value: Any, what: str) -> Mapping[str, int]:
-    vocab: dict[str, int] = as_object(value, what, "model.vocab")
-    for token, number in vocab.items():
-        if type(number) is not int or not 0 <= number <= MAX_ID:
-            raise UnreadableModel(what, f"model.vocab[{token[:40]!r}] is {_shown(number)}, not an id")
-    return vocab
-
-
-def _shown(value: Any) -> str:
-    return str(value)[:40] if isinstance(value, int | float) else describe(value)
-
-
-def _merges(value: Any, what: str) -> tuple[Literal["", "string", "pair"], Pairs]:
-    """Merges as pairs: from "left right" strings, or lists of two strings (tokenizers >= 0.20)."""
-    items: list[Any] = as_list(value, what, "model.merges")
-    pairs: list[tuple[str, str]] = []
-    strings = 0
-    for index, item in enumerate(items):
-        if isinstance(item, str):
-            strings += 1
-            left, space, right = item.partition(" ")
-            if not space or " " in right:
-                raise UnreadableModel(what, f"model.merges[{index}] is {item[:40]!r}, not two tokens and one space")
-            pairs.append((left, right))
-        else:
-            match item:
-                case [str(left), str(right)]:
-                    pairs.append((left, right))
-                case _:
-                    raise UnreadableModel(what, f"model.merges[{index}] is {describe(item)}, not two tokens")
-    if strings and strings != len(items):
-        raise UnreadableModel(what, "model.merges mixes strings and pairs")
-    return ("string" if strings else "pair" if items else ""), tuple(pairs)
-
-
-def _pieces(value: Any, what: str) -> list[tuple[str, float]]:
-    pieces: list[tuple[str, float]] = []
-    for index, item in enumerate(as_list(value, what, "model.vocab")):
-        match item:
-            case [str(piece), int() | float() as score] if type(score) is not bool and math.isfinite(score):
-                pieces.append((piece, float(score)))
-            case _:
-                raise UnreadableModel(what, f"model.vocab[{index}] is not a piece and a finite score")
-    return pieces
