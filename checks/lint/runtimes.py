@@ -216,6 +216,7 @@ RUNTIMES = (
         proves_alive=r"^/(v1/health/live|v1/version|v1/metadata|v1/metrics|metrics)/?$",
         ready_path="/v1/health/ready",
         binds_first=True,
+        model_env=("NIM_MODEL_NAME",),
         cache_env=("NIM_CACHE_PATH",),
         metrics=("vllm:", "gpu_cache_usage_perc", "num_requests_"),
         llm=True,

@@ -170,9 +170,19 @@ def _pods(resource: Resource) -> Iterator[Pod]:
     if make is not None:
         yield from make(resource)
     elif resource.group not in ("", "apiextensions.k8s.io"):
-        template = resource.spec.get_map("template")
-        if template.get_map("spec").get_maps("containers"):
-            yield _templated(resource, template, managed="unknown")
+        yield from _custom(resource, resource.spec.get_map("template"))
+
+
+def _custom(resource: Resource, template: Map) -> Iterator[Pod]:
+    """What a kind we do not know makes, where it is written as others write it: a pod, a Ray cluster, or roles."""
+    spec = template.get_map("spec")
+    if spec.get_maps("containers"):
+        yield _templated(resource, template, managed="unknown")
+    elif spec.get_map("headGroupSpec"):
+        yield from _ray_cluster(resource, spec)
+    for role in spec.get_maps("roles"):
+        if role.get_map("template").get_map("spec").get_maps("containers"):
+            yield _templated(resource, role.get_map("template"), role.get_str("name"), "unknown", _count(role))
 
 
 def _count(holder: Map, key: str = "replicas") -> int | None:
@@ -249,7 +259,11 @@ def _llm_inference_service(resource: Resource) -> Iterator[Pod]:
 
 
 def _ray(resource: Resource) -> Iterator[Pod]:
-    spec = resource.spec.get_map("rayClusterConfig") or resource.spec.get_map("rayClusterSpec") or resource.spec
+    named = resource.spec.get_map("rayClusterConfig") or resource.spec.get_map("rayClusterSpec")
+    yield from _ray_cluster(resource, named or resource.spec)
+
+
+def _ray_cluster(resource: Resource, spec: Map) -> Iterator[Pod]:
     head = spec.get_map("headGroupSpec").get_map("template")
     if head:
         yield _templated(resource, head, "head", "ray")
