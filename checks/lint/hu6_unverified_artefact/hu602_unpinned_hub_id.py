@@ -10,7 +10,7 @@ from ..rulebase import Context
 from ..sources.kubernetes import Resource
 from ..sources.pods import Pod
 from ..sources.python import PythonFile
-from .models import Use, of_container, of_python, of_ray, of_resource
+from .models import Use, of_container, of_nim, of_python, of_ray, of_resource
 from .references import hub_id
 
 RULE = Rule(
@@ -58,6 +58,8 @@ def check_kubernetes(resource: Resource, ctx: Context) -> Iterator[Finding]:
     """Judge `hf://` locations of serving objects, and the models of a RayService."""
     for use in of_ray(resource):
         yield from _judge(use, ctx, "the Ray application loads")
+    for use in of_nim(resource):
+        yield from _judge(use, ctx, f"{resource.kind} loads", "set source.hf.revision of a NIMCache to the full commit")
     for uri, where in of_resource(resource):
         if uri.startswith("hf://") and (model := hub_id(uri)):
             use = Use(model, model.partition(":")[2], where, "the URI")

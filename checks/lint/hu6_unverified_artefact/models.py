@@ -178,6 +178,20 @@ def of_ray(resource: Resource) -> Iterator[Use]:
                 yield Use(model, revision, inner.at(loading, name), name)
 
 
+def of_nim(resource: Resource) -> Iterator[Use]:
+    """The hub model that a NIMCache pulls, or that a NIMService loads by NIM_MODEL_NAME."""
+    if resource.group != "apps.nvidia.com":
+        return
+    source = resource.spec.get_map("source").get_map("hf")
+    model = hub_id(f"{source.get_str('namespace')}/{source.get_str('modelName')}") if "modelName" in source else ""
+    if model:
+        yield Use(model, source.get_str("revision"), resource.at(source, "modelName"), "source.hf")
+    for entry in resource.spec.get_maps("env"):
+        value = entry.get_str("value")
+        if entry.get_str("name") == "NIM_MODEL_NAME" and value.startswith("hf://") and (model := hub_id(value)):
+            yield Use(model, _combined(model, ""), resource.at(entry, "value"), "NIM_MODEL_NAME")
+
+
 def serves(file: PythonFile) -> bool:
     """Whether a Python file answers requests, and not those of a test suite."""
     if is_test(file.path) or file.modules & {"pytest", "unittest"}:
