@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from interlock.release.run import promote, publish, pull
+from interlock.release.run import gate, promote, publish, pull
 
 ROUNDS = 3
 
@@ -76,7 +76,8 @@ def main() -> None:
         print(f"{mib:.0f} MiB in 4 files, median of {ROUNDS}")
         for name, seconds, floor in rows:
             print(f"  {name:24} {seconds:7.3f} s {mib / seconds:8.0f} MiB/s  {seconds / floor:5.2f} x floor")
-        tag = measure(lambda n: promote_tag(root, n))
+        config = judged(root)
+        tag = measure(lambda n: promote_tag(config, n))
         print(f"  {'promote, nothing served':24} {tag:7.3f} s  {tag / floor_hash:5.2f} x sha256 (one verifying read)")
         if shutil.which("docker-registry"):
             against_a_registry(root, model, mib)
@@ -138,11 +139,19 @@ def pull_to(reference: str, target: Path) -> None:
     assert pull(reference, str(target)).exit_code == 0
 
 
-def promote_tag(root: Path, number: int) -> None:
+def judged(root: Path) -> str:
+    """Settings with a stage for every round, each asking for the cheapest gate, which the version has passed."""
+    config, manifest = root / "interlock.yaml", root / "manifest.yaml"
+    manifest.write_text("apiVersion: v1\nkind: Service\nmetadata: {name: a}\n")
+    stages = ", ".join(f"s{number}: {{gates: [lint]}}" for number in range(ROUNDS))
+    config.write_text(f"registry: oci-layout:{root / 'l0'}\nlint: {{paths: [{manifest}]}}\nstages: {{{stages}}}\n")
+    assert gate("s0", "1", config=str(config)).exit_code == 0
+    return str(config)
+
+
+def promote_tag(config: str, number: int) -> None:
     """Promote the version to a stage of its own."""
-    config = root / "interlock.yaml"
-    config.write_text(f"registry: oci-layout:{root / 'l0'}\nstages: {{s{number}: {{}}}}\n")
-    assert promote("1", f"s{number}", config=str(config)).exit_code == 0
+    assert promote("1", f"s{number}", config=config).exit_code == 0
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ class Assessment:
 def assess(desk: Desk, digest: str, position: Position) -> Assessment:
     """Judge the newest evidence of each gate. Raises BadInput on evidence that is damaged or forged."""
     trusted = [desk.config.resolve(key) for key in desk.config.settings.trust.keys]
-    known = evidence_of(desk.store, digest, trusted) if desk.stage.gates else []
+    known = evidence_of(desk.store, digest, trusted)
     result = Assessment()
     for gate in desk.stage.gates:
         policy = policy_digest(gate, desk.config, desk.live(position))
@@ -60,6 +60,7 @@ def _judge(desk: Desk, policy: str, known: list[Evidence]) -> tuple[str, Evidenc
 
 def require(desk: Desk, digest: str, position: Position, *, lift_hold: bool) -> list[Evidence]:
     """The evidence under which a version may enter a stage. Raises Refused naming all that is missing."""
+    desk.needs_gates(Refused)
     what = f"{short(digest)} to {desk.name}"
     if (held := position.held.get(digest)) is not None and not lift_hold:
         hint = "fix what made it bad and publish that, or say --lift-hold to try the same bytes again"

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from ..config.load import Config
 from ..config.settings import Stage
-from ..report.errors import BadInput
+from ..report.errors import BadInput, InterlockError
 from .descriptor import is_digest, is_tag
 from .ledger import Ledger
 from .position import Position, position_of
 from .reference import Model, Reference, digest_in, open_model, open_store, parse
+from .rules import GATES
 from .serving import Serving, serving_of
 from .store import Store, load, resolve
 
@@ -34,6 +35,11 @@ class Desk:
     def position(self) -> Position:
         """Where the stage stands by its ledger, whose chain is verified."""
         return position_of(self.ledger.events())
+
+    def needs_gates(self, error: type[InterlockError]) -> None:
+        """Raise `error` where the stage names no gates: what nobody asks for cannot have passed."""
+        if not self.stage.gates:
+            raise error(f"stage {self.name}", GATES.summary, hint=GATES.hint, code=GATES.id)
 
     def digest_of(self, text: str) -> str:
         """The digest that a reference, tag or digest names in this registry; plain files must be published there."""

@@ -6,12 +6,14 @@ from ..report.finding import Finding, Location, Severity
 from ..report.rule import Rule
 
 
-def _rule(name: str, id_: str, *, summary: str, what: str, why: str, hint: str) -> Rule:
+def _rule(
+    name: str, id_: str, *, summary: str, what: str, why: str, hint: str, severity: Severity = Severity.ERROR
+) -> Rule:
     return Rule(
         id=id_,
         name=name,
         family="release",
-        severity=Severity.ERROR,
+        severity=severity,
         summary=summary,
         what=what,
         why=why,
@@ -60,8 +62,17 @@ DAMAGE = _rule(
     why="a server that restarts now loads something that nobody signed, or nothing",
     hint="promote another version and roll back: a damaged version is replaced when it is promoted",
 )
+GATES = _rule(
+    "no-gates",
+    "REL-GATES",
+    summary="it names no gates, so no version can be let in",
+    what="stages.STAGE.gates is empty or absent",
+    why="promote refuses every version: what no gate looked at has not passed",
+    hint="name the gates of the stage, such as gates: [verify, validate]",
+    severity=Severity.INFO,
+)
 
-RULES = (OPEN, TAG, SERVING, LEDGER, DAMAGE)
+RULES = (OPEN, TAG, SERVING, LEDGER, DAMAGE, GATES)
 
 
 def finding(rule: Rule, stage: str, path: str, message: str, hint: str = "") -> Finding:

@@ -56,8 +56,7 @@ def gate(stage: str, model: str = "", *, key: str = "", password: str = "", conf
 
     settings = _settings(config)
     desk = open_desk(stage, settings)
-    if not desk.stage.gates:
-        raise NothingToCheck(f"stage {stage}", "it asks for no gates", hint=f"set stages.{stage}.gates: [verify]")
+    desk.needs_gates(NothingToCheck)
     return _run_gates(desk, _named(model, settings), key, password)
 
 

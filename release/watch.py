@@ -18,13 +18,14 @@ from .lock import held_by
 from .movement import anchors
 from .position import Position, version
 from .reference import open_store
-from .rules import DAMAGE, LEDGER, OPEN, RULES, SERVING, TAG, finding
+from .rules import DAMAGE, GATES, LEDGER, OPEN, RULES, SERVING, TAG, finding
 from .store import load
 
 
 @dataclass(slots=True)
 class Standing:
-    """One stage as it stands. Digests are empty where there is none; `problems` say what disagrees."""
+    """One stage as it stands. Digests are empty where there is none; `problems` say what disagrees,
+    `notes` what else a person should know."""
 
     stage: str
     good: str = ""
@@ -34,6 +35,7 @@ class Standing:
     since: str = ""
     request: str = ""
     problems: list[Finding] = field(default_factory=list[Finding])
+    notes: list[Finding] = field(default_factory=list[Finding])
     error: InterlockError | None = None
 
     @property
@@ -58,26 +60,15 @@ def stage_status(config: Config, only: str, *, verify: bool) -> Report:
     """
     names = [only] if only else list(config.settings.stages)
     if not names:
-        hint = "declare stages: {staging: {gates: [verify]}, prod: {from: staging}}"
+        hint = "declare stages: {staging: {gates: [verify]}, prod: {from: staging, gates: [verify]}}"
         raise NothingToCheck(config.path or "interlock.yaml", "no stages are declared", hint=hint)
     standings = [_standing(open_desk(name, config), verify=verify) for name in names]
-    rows = [
-        [
-            one.stage,
-            one.word,
-            short(one.good),
-            short(one.tag),
-            short(one.serving) if one.serves else "-",
-            one.since or "-",
-        ]
-        for one in standings
-    ]
     report = Report(
         command="status",
         inputs=len(standings),
-        body=[Table(("stage", "state", "last good", "tag", "serving", "since"), rows)],
+        body=[Table(("stage", "state", "last good", "tag", "serving", "since"), [one.row() for one in standings])],
         facts={"stages": {one.stage: _facts(one) for one in standings}},
-        findings=ordered(problem for one in standings for problem in one.problems),
+        findings=ordered(each for one in standings for each in (*one.problems, *one.notes)),
         headline=_headline(standings),
         rules=RULES,
     )
@@ -106,6 +97,8 @@ def _facts(one: Standing) -> dict[str, object]:
 
 def _standing(desk: Desk, *, verify: bool) -> Standing:
     result = Standing(desk.name, serves=desk.serving is not None)
+    if not desk.stage.gates:
+        result.notes = [finding(GATES, desk.name, str(desk.config.path or ""), GATES.summary)]
     try:
         position = desk.position()
         result.tag, result.serving = anchors(desk)

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from interlock.config.load import load
 from interlock.release.desk import Desk, open_desk
-from interlock.release.run import publish
+from interlock.release.run import gate, promote, publish
 from interlock.report.report import Report
 
 STAGES = """
-  staging: {}
-  prod: {from: staging, serving: {directory: served}}
+  staging: {gates: [lint]}
+  prod: {from: staging, gates: [lint], serving: {directory: served}}
 """
 
 
@@ -47,13 +47,18 @@ class Project:
 
     def write(self, stages: str = STAGES, extra: str = "", registry: str = "oci-layout:registry") -> None:
         """Write interlock.yaml."""
-        text = f"name: tiny\nmodel: model\nregistry: {registry}\n{extra}\nstages:{stages}"
+        text = f"name: tiny\nmodel: model\nregistry: {registry}\n{extra}\nlint: {{paths: [deploy]}}\nstages:{stages}"
         Path(self.config).write_text(text, encoding="utf-8")
 
     def publish(self) -> None:
         """Both versions, under the tags 1.0 and 2.0."""
         self.one = publish(str(self.root / "model"), f"{self.place}:1.0", config=self.config).facts["digest"]
         self.two = publish(str(self.root / "next"), f"{self.place}:2.0", config=self.config).facts["digest"]
+
+    def judge(self, *versions: str, stage: str = "staging") -> None:
+        """Evidence of passed gates, which counts for every stage that asks for the same."""
+        for version in versions:
+            passed(gate(stage, version, config=self.config))
 
     def desk(self, stage: str = "prod") -> Desk:
         return open_desk(stage, load(self.config))
@@ -104,6 +109,10 @@ def project(tmp_path: Path) -> Project:
     made = Project(tmp_path)
     make_model(tmp_path / "model", 1)
     make_model(tmp_path / "next", 2)
+    (tmp_path / "deploy").mkdir()
+    (tmp_path / "deploy" / "service.yaml").write_text(
+        "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {selector: {app: a}, ports: [{port: 80}]}\n"
+    )
     made.write()
     return made
 
@@ -116,13 +125,18 @@ def published(project: Project) -> Project:
 
 
 @pytest.fixture
-def live(published: Project) -> Project:
-    """A project whose first version is in both stages, and whose second is in staging."""
-    from interlock.release.run import promote
-
-    for version, stage in (("1.0", "staging"), ("1.0", "prod"), ("2.0", "staging")):
-        passed(promote(version, stage, config=published.config))
+def judged(published: Project) -> Project:
+    """A project whose two versions passed the gates."""
+    published.judge("1.0", "2.0")
     return published
+
+
+@pytest.fixture
+def live(judged: Project) -> Project:
+    """A project whose first version is in both stages, and whose second is in staging."""
+    for version, stage in (("1.0", "staging"), ("1.0", "prod"), ("2.0", "staging")):
+        passed(promote(version, stage, config=judged.config))
+    return judged
 
 
 @pytest.fixture

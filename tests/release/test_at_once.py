@@ -69,6 +69,7 @@ def test_many_promotions_at_once_leave_one_winner_each_time(live: Any, helpers: 
     for number in range(3, 6):
         helpers.make_model(live.root / f"m{number}", number, size=1 << 20)
         digests[f"{number}.0"] = publish(str(live.root / f"m{number}"), f"{live.place}:{number}.0").facts["digest"]
+    live.judge("3.0", "4.0", "5.0")
     for version in digests:
         helpers.passed(promote(version, "staging", config=live.config))
     versions = ["2.0", "3.0", "4.0", "5.0"]

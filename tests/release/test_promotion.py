@@ -52,6 +52,7 @@ def test_what_was_rolled_back_is_held(live: Any, helpers: Any) -> None:
 def test_a_second_rollback_goes_further_back(live: Any, helpers: Any) -> None:
     helpers.make_model(live.root / "third", 3)
     three = publish(str(live.root / "third"), f"{live.place}:3.0").facts["digest"]
+    live.judge("3.0")
     for version in ("2.0", "3.0"):
         helpers.passed(promote(version, "staging", config=live.config))
         helpers.passed(promote(version, "prod", config=live.config))
@@ -65,6 +66,7 @@ def test_a_second_rollback_goes_further_back(live: Any, helpers: Any) -> None:
 def test_rollback_to_a_chosen_version(live: Any, helpers: Any) -> None:
     helpers.make_model(live.root / "third", 3)
     publish(str(live.root / "third"), f"{live.place}:3.0")
+    live.judge("3.0")
     for version in ("2.0", "3.0"):
         promote(version, "staging", config=live.config)
         promote(version, "prod", config=live.config)
@@ -237,9 +239,9 @@ def test_a_stage_that_left_the_settings_keeps_its_tag(published: Any) -> None:
 
 def test_two_stages_cannot_serve_from_one_directory(live: Any) -> None:
     live.write("""
-  staging: {}
-  prod: {from: staging, serving: {directory: served}}
-  canary: {serving: {directory: served}}
+  staging: {gates: [lint]}
+  prod: {from: staging, gates: [lint], serving: {directory: served}}
+  canary: {gates: [lint], serving: {directory: served}}
 """)
     with pytest.raises(BadInput, match="stage prod serves from this directory, not canary"):
         promote("2.0", "canary", config=live.config)
@@ -287,19 +289,19 @@ def test_an_order_that_no_version_can_follow(published: Any, stages: str, reason
         assert caught.value.exit_code == 2 and hint in caught.value.hint and caught.value.line is None
 
 
-def test_a_serving_side_that_is_declared_later(published: Any, helpers: Any) -> None:
+def test_a_serving_side_that_is_declared_later(judged: Any, helpers: Any) -> None:
     """Versions that were promoted before there was a serving side are rolled back to with it."""
-    published.write("\n  prod: {}\n")
+    judged.write("\n  prod: {gates: [lint]}\n")
     for version in ("1.0", "2.0"):
-        helpers.passed(promote(version, "prod", config=published.config))
-    published.write("\n  prod: {serving: {directory: served}}\n")
-    report = status(config=published.config)
+        helpers.passed(promote(version, "prod", config=judged.config))
+    judged.write("\n  prod: {gates: [lint], serving: {directory: served}}\n")
+    report = status(config=judged.config)
     assert report.exit_code == 1 and "it serves none" in helpers.said(report)
-    helpers.passed(promote("2.0", "prod", config=published.config))
-    assert anchors(published) == (published.two, published.two)
-    helpers.passed(rollback("prod", config=published.config))
-    assert anchors(published) == (published.one, published.one)
-    helpers.passed(status(config=published.config))
+    helpers.passed(promote("2.0", "prod", config=judged.config))
+    assert anchors(judged) == (judged.two, judged.two)
+    helpers.passed(rollback("prod", config=judged.config))
+    assert anchors(judged) == (judged.one, judged.one)
+    helpers.passed(status(config=judged.config))
 
 
 def test_no_registry_and_no_stages(published: Any) -> None:
@@ -316,12 +318,12 @@ def test_rollback_of_nothing(published: Any) -> None:
         rollback("prod", config=published.config)
 
 
-def test_a_ledger_of_its_own_place(published: Any, helpers: Any) -> None:
-    published.write(extra="ledger: audit")
-    helpers.passed(promote("1.0", "staging", config=published.config))
-    assert (published.root / "audit" / "ledger" / "staging").is_dir()
-    assert not (published.layout / ".interlock" / "ledger").exists()
-    helpers.passed(status(config=published.config))
+def test_a_ledger_of_its_own_place(judged: Any, helpers: Any) -> None:
+    judged.write(extra="ledger: audit")
+    helpers.passed(promote("1.0", "staging", config=judged.config))
+    assert (judged.root / "audit" / "ledger" / "staging").is_dir()
+    assert not (judged.layout / ".interlock" / "ledger").exists()
+    helpers.passed(status(config=judged.config))
 
 
 def test_a_directory_as_registry(project: Any, helpers: Any) -> None:
@@ -329,6 +331,7 @@ def test_a_directory_as_registry(project: Any, helpers: Any) -> None:
     place = f"directory:{project.root / 'versions'}"
     one = publish(str(project.root / "model"), f"{place}:1.0", config=project.config).facts["digest"]
     two = publish(str(project.root / "next"), f"{place}:2.0", config=project.config).facts["digest"]
+    project.judge("1.0", "2.0")
     for version, stage in (("1.0", "staging"), ("1.0", "prod"), ("2.0", "staging"), ("2.0", "prod")):
         helpers.passed(promote(version, stage, config=project.config))
     assert project.pointer()["digest"] == two
@@ -338,28 +341,30 @@ def test_a_directory_as_registry(project: Any, helpers: Any) -> None:
 
 
 def test_a_directory_that_is_registry_and_serving_side_at_once(project: Any, helpers: Any) -> None:
-    project.write("\n  prod: {serving: {directory: served}}\n", registry="directory:served")
+    project.write("\n  prod: {gates: [lint], serving: {directory: served}}\n", registry="directory:served")
     place = f"directory:{project.served}"
     one = publish(str(project.root / "model"), f"{place}:1.0", config=project.config).facts["digest"]
+    project.judge("1.0", stage="prod")
     helpers.passed(promote("1.0", "prod", config=project.config))
     report = helpers.passed(publish(str(project.root / "next"), f"{place}:2.0", config=project.config))
     assert "stage prod keeps its pointer" in report.headline and project.pointer()["digest"] == one
+    project.judge("2.0", stage="prod")
     helpers.passed(promote("2.0", "prod", config=project.config))
     helpers.passed(rollback("prod", config=project.config))
     helpers.passed(status(config=project.config, verify=True))
 
 
-def test_the_command_line(published: Any) -> None:
-    published.cli("promote", "1.0", "--to", "staging")
-    done = published.cli("promote", "1.0", "--to", "prod", "-f", "json")
-    assert done.returncode == 0 and json.loads(done.stdout)["facts"]["digest"] == published.one
-    done = published.cli("status")
-    assert done.returncode == 0 and "ok" in done.stdout and published.one[:19] in done.stdout
-    done = published.cli("history", "--stage", "prod", "-n", "1")
+def test_the_command_line(judged: Any) -> None:
+    judged.cli("promote", "1.0", "--to", "staging")
+    done = judged.cli("promote", "1.0", "--to", "prod", "-f", "json")
+    assert done.returncode == 0 and json.loads(done.stdout)["facts"]["digest"] == judged.one
+    done = judged.cli("status")
+    assert done.returncode == 0 and "ok" in done.stdout and judged.one[:19] in done.stdout
+    done = judged.cli("history", "--stage", "prod", "-n", "1")
     assert done.returncode == 0 and "promote" in done.stdout
-    done = published.cli("rollback", "--in", "prod")
+    done = judged.cli("rollback", "--in", "prod")
     assert done.returncode == 1 and "no good version before" in done.stderr
-    done = published.cli("promote", "9.9", "--to", "prod")
+    done = judged.cli("promote", "9.9", "--to", "prod")
     assert done.returncode == 2 and "no such tag" in done.stderr
-    done = published.cli("promote", "1.0", "--to", "prd")
+    done = judged.cli("promote", "1.0", "--to", "prd")
     assert done.returncode == 2 and "did you mean 'prod'" in done.stderr

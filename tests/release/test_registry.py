@@ -131,6 +131,7 @@ def test_promotion_with_a_ledger_beside_the_registry(project: Any, place: str, h
         promote("1.0", "staging", config=project.config)
     assert "ledger: PATH" in caught.value.hint
     project.write(registry=place, extra="ledger: ledger")
+    project.judge("1.0", "2.0")
     for version, stage in (("1.0", "staging"), ("1.0", "prod"), ("2.0", "staging"), ("2.0", "prod")):
         helpers.passed(promote(version, stage, config=project.config))
     registry = Registry(place.removeprefix("oci://"))
