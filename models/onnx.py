@@ -82,13 +82,14 @@ class Node(NamedTuple):
 
 @dataclass(slots=True)
 class Graph:
-    """A graph, or the body of a function (which has plain names for inputs and outputs)."""
+    """A graph, or the body of a function (which has plain names for inputs and outputs, and `opsets` of its own)."""
 
     name: str = ""
     inputs: list[Value] = field(default_factory=list[Value])
     outputs: list[Value] = field(default_factory=list[Value])
     initializers: dict[str, Initializer] = field(default_factory=dict[str, Initializer])
     nodes: list[Node] = field(default_factory=list[Node])
+    opsets: dict[str, int] = field(default_factory=dict[str, int])
 
     def walk(self) -> Iterator[Graph]:
         """This graph and every graph below it."""

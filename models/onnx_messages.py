@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .errors import UnreadableModel
 from .onnx import ELEMENTS, Attribute, Dimension, Graph, Initializer, Node, OnnxModel, Value
-from .protobuf import BYTES, VARINT, fields, integers, signed, text
-from .source import Window
+from .protobuf import BYTES, VARINT, Field, fields, integers, signed, text
+from .source import TRUNCATED, Window
 
 MAX_DEPTH = 60  # graphs in attributes of nodes of graphs …; protobuf libraries stop at 100 nested messages
 
@@ -112,6 +112,9 @@ class Reader:
                     body.outputs.append(Value(text(w, value, stop), "", None))
                 case 7:
                     body.nodes.append(self.node(value, stop))
+                case 9:
+                    imported, version = self.opset(value, stop)
+                    body.opsets[imported] = version
                 case 10:
                     domain = text(w, value, stop)
                 case 13:
@@ -164,10 +167,10 @@ class Reader:
 
     def tensor(self, begin: int, end: int) -> Initializer:
         w = self.window
-        name, dtype, outside = "", 0, False
+        name, dtype, outside, part = "", 0, False, False
         dims: list[int] = []
         external: list[tuple[str, str]] = []
-        data: list[tuple[int, int]] = []
+        data: list[Field] = []
         for each in fields(w, begin, end):
             number, wire, value, stop = each
             if number == 1:
@@ -177,7 +180,9 @@ class Reader:
             elif (number, wire) == (8, BYTES):
                 name = text(w, value, stop)
             elif number in _DATA:
-                data.append((value if wire == BYTES else stop, stop))
+                data.append(each)
+            elif number == 3:
+                part = True  # one segment of a tensor that is stored in several
             elif (number, wire) == (13, BYTES):
                 external.append(self.pair(value, stop))
             elif (number, wire) == (14, VARINT):
@@ -186,10 +191,43 @@ class Reader:
             raise UnreadableModel(
                 w.source.name, f"tensor {name[:200]!r} has impossible dims {str(dims)[:80]}", offset=begin
             )
-        first, last = (data[0][0], data[-1][1]) if data else (begin, begin)
-        return Initializer(
-            name, _element(dtype), tuple(dims), first, last, tuple(external) or (("location", ""),) if outside else ()
-        )
+        first, last = (data[0][2] if data[0][1] == BYTES else data[0][3], data[-1][3]) if data else (begin, begin)
+        place = tuple(external) or (("location", ""),) if outside else ()
+        tensor = Initializer(name, _element(dtype), tuple(dims), first, last, place)
+        if not outside and not part:
+            self.complete(tensor, data, begin)
+        return tensor
+
+    def complete(self, tensor: Initializer, data: list[Field], begin: int) -> None:
+        """Raises UnreadableModel where a tensor's data in the file is not as long as its type and dims say."""
+        held, wanted, unit, exact = len(data), tensor.numel, "values", True
+        number = data[0][0] if data else 0
+        if tensor.dtype == "string":
+            pass
+        elif not tensor.nbytes or tensor.dtype.startswith("float6"):
+            return  # nothing to hold, or a type whose packing no runtime has settled
+        elif number in _WIDE:
+            held, wanted, unit = sum(stop - value for _, _, value, stop in data), tensor.nbytes, "bytes"
+        elif number:
+            held, exact = self.varints(data)
+            if tensor.nbytes < wanted:  # types under a byte share one number
+                wanted, exact = tensor.nbytes, False
+        if held < wanted or (exact and held > wanted):
+            raise UnreadableModel(
+                self.window.source.name,
+                f"tensor {tensor.name[:80]!r} has {held:,} {unit} of data, its dims {list(tensor.dims)} of "
+                f"{tensor.dtype} take {wanted:,}",
+                hint=TRUNCATED if held < wanted else "export the model again",
+                offset=begin,
+            )
+
+    def varints(self, data: list[Field]) -> tuple[int, bool]:
+        """How many numbers the fields hold: exact, or the most there can be where counting would read much."""
+        size = sum(stop - value for _, wire, value, stop in data if wire == BYTES)
+        if size > _COUNTED:
+            return size, False
+        packed = b"".join(self.window.take(value, stop - value) for _, wire, value, stop in data if wire == BYTES)
+        return sum(byte < 128 for byte in packed) + sum(wire != BYTES for _, wire, _, _ in data), True
 
     def sparse(self, begin: int, end: int) -> Initializer:
         """A sparse tensor under the name of its values, with its dense dims."""
@@ -252,6 +290,8 @@ class Reader:
 
 
 _TYPES = {1: "tensor", 4: "seq", 5: "map", 7: "opaque", 8: "sparse_tensor", 9: "optional"}
+_COUNTED = 1 << 16
+_WIDE = frozenset({4, 9, 10})  # float, raw and double data: as many bytes as the tensor takes
 _DATA = frozenset({4, 5, 6, 7, 9, 10, 11})  # float, int32, string, int64, raw, double and uint64 data
 
 

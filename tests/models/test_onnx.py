@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from interlock.models.errors import UnreadableModel
 from interlock.models.onnx import Graph, OnnxModel, Value, parse_onnx, read_onnx
-from interlock.models.source import MemorySource
+from interlock.models.source import TRUNCATED, MemorySource
 from interlock.models.tree import TreeFile
 from services import packages
 
@@ -280,3 +280,51 @@ def test_reads_little_of_a_large_file(tmp_path: Path) -> None:
     assert model.graph.initializers["w"].nbytes == weight
     assert [node.op for node in model.graph.nodes] == ["Identity"]
     assert model.graph.initializers["w"].end - model.graph.initializers["w"].begin == weight
+
+
+def with_weight(weight: Any, kind: int = 1) -> bytes:
+    helper = onnx.helper
+    graph = helper.make_graph(
+        [helper.make_node("Add", ["x", "w"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", kind, [2])],
+        [helper.make_tensor_value_info("y", kind, [2])],
+        [weight],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 16)], ir_version=8).SerializeToString()
+
+
+def weights() -> Iterator[tuple[str, Any, int, bool]]:
+    """Weights of two elements that hold `count` of them, by each field that can."""
+    kinds = {"raw_data": 1, "float_data": 1, "double_data": 11, "int64_data": 7, "int32_data": 6, "uint64_data": 13}
+    for field_name, kind in kinds.items():
+        for count in range(4):
+            tensor = onnx.TensorProto(name="w", data_type=kind, dims=[2])
+            if field_name == "raw_data":
+                tensor.raw_data = bytes(4 * count)
+            else:
+                getattr(tensor, field_name).extend([3] * count)
+            yield f"{count} in {field_name}", tensor, kind, count == 2
+
+
+@pytest.mark.parametrize(("name", "weight", "kind", "good"), list(weights()), ids=[each[0] for each in weights()])
+def test_data_that_is_not_as_long_as_its_dims_is_refused_as_the_runtime_refuses_it(
+    name: str, weight: Any, kind: int, good: bool
+) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    data = with_weight(weight, kind)
+    options = runtime.SessionOptions()
+    options.log_severity_level = 4
+
+    def load() -> None:
+        runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+    if good:
+        assert parse(data).graph.initializers["w"].nbytes
+        load()
+        return
+    with pytest.raises(UnreadableModel, match="'w' has .* of data") as caught:
+        parse(data)
+    assert (caught.value.hint == TRUNCATED) == (not name.startswith("3"))
+    with pytest.raises(Exception, match="ONNXRuntimeError"):
+        load()
