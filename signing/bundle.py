@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from ..report.errors import BadInput
+from ..report.errors import BadInput, Refused
 from .dsse import PAYLOAD_TYPE
 from .reasons import refusal
 from .strictjson import parse
 
 MEDIA_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
+_ANY_VERSION = "application/vnd.dev.sigstore.bundle"
 # 200,000 files with two digests each take 75 MiB.
 MAX_BYTES = 128 << 20
 
@@ -49,6 +50,21 @@ def read(path: str | os.PathLike[str], shown: str = "") -> Bundle:
     Raises BadInput where there is no file to read and Refused on anything but a v0.3 DSSE bundle.
     """
     what = shown or os.fspath(path)
+    return decode(_text(path, what), what)
+
+
+def is_one(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a Sigstore bundle of any version, good or bad. Raises BadInput where it cannot be read."""
+    what = os.fspath(path)
+    try:
+        document = parse(_text(path, what), what)
+    except Refused:
+        return False
+    kind = cast("dict[str, Any]", document).get("mediaType") if isinstance(document, dict) else None
+    return isinstance(kind, str) and kind.startswith(_ANY_VERSION)
+
+
+def _text(path: str | os.PathLike[str], what: str) -> bytes:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
@@ -66,7 +82,7 @@ def read(path: str | os.PathLike[str], shown: str = "") -> Bundle:
         text = stream.read(MAX_BYTES + 1)
     if len(text) > MAX_BYTES:
         raise refusal("VER-OVERSIZED", what)
-    return decode(text, what)
+    return text
 
 
 def decode(text: bytes, what: str) -> Bundle:

@@ -14,7 +14,7 @@ from ..config.settings import Identity, Trust
 from ..report.errors import BadInput, Refused
 from ..report.exits import PASS
 from ..report.report import Report
-from . import atomic, bundle, keys, policy, present, reasons, statement
+from . import atomic, bundle, keys, policy, present, reasons, statement, target
 from . import verify as verification
 from .allow import Allowed
 from .choose import Choice
@@ -62,14 +62,17 @@ def sign(
     NothingToCheck on an empty model, and Refused where the result could not be verified (links, names that differ
     between systems, files that change meanwhile). Nothing is written then.
     """
-    if generate:
-        pair = keys.generate(generate, password)
-        if model is None:
-            return present.made(pair, bool(password))
-        key = key or pair[0]
     if model is None:
-        raise BadInput("sign", "no model given", hint="interlock sign MODEL --key FILE")
+        if not generate:
+            raise BadInput("sign", "no model given", hint="interlock sign MODEL --key FILE")
+        return present.made(keys.generate(generate, password), bool(password))
     tree = open_tree(model, resolve)
+    signature = str(output) if output is not None else target.default(tree)
+    # Before a key is made: what is refused here leaves nothing behind.
+    target.check(signature, [key, f"{generate}.key" if generate else None])
+    if generate:
+        private, _ = keys.generate(generate, password)
+        key = key or private
     signer = Choice(
         key=key,
         password=password,
@@ -80,9 +83,8 @@ def sign(
         trust_config=trust_config,
         timestamp_url=timestamp_url,
     ).signer()
-    target = str(output) if output is not None else default_output(tree)
     started = time.perf_counter()
-    skip = {SIGNATURE, verification.inside(tree, target), *(() if cover_git else GIT_PATHS), *_paths(ignore)}
+    skip = {SIGNATURE, verification.inside(tree, signature), *(() if cover_git else GIT_PATHS), *_paths(ignore)}
     annotate = None
     if tensor_digests:
         from .tensors import of_file as annotate
@@ -93,11 +95,11 @@ def sign(
     payload = statement.encode(Statement(manifest, name or tree.name, notes))
     encoded = signer.bundle(payload)
     # What was just written must be readable: a writer that disagrees with its reader is found here, not by users.
-    statement.decode(bundle.decode(encoded, target).payload, target)
-    atomic.write(target, encoded)
+    statement.decode(bundle.decode(encoded, signature).payload, signature)
+    atomic.write(signature, encoded)
     facts: dict[str, Any] = {
         "model": tree.path,
-        "signature": target,
+        "signature": signature,
         "root_digest": f"sha256:{manifest.root}",
         "signer": signer.describe().facts(),
         "name": name or tree.name,
@@ -209,12 +211,6 @@ class _Receipt:
             from . import receipt
 
             receipt.write(*self._given, outcome.bundle, outcome.statement, outcome.comparison)
-
-
-def default_output(tree: Tree) -> str:
-    """Where the bundle goes unless told: inside a model directory, beside a single file."""
-    path = Path(tree.path)
-    return str(path.with_name(f"{path.name}.sig") if tree.single else path / SIGNATURE)
 
 
 def _paths(ignore: Iterable[str]) -> set[str]:
