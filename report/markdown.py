@@ -27,7 +27,9 @@ def render(report: Report, view: View) -> str:
     """Verdict as heading, then the findings as a table, then the body."""
     line = verdict_line(report)
     command = "" if line.startswith(f"{report.command}:") else f"{report.command}: "
-    parts = [f"### {_MARKS[report.verdict]} interlock {escape(command + line)}"]
+    # A pass of what could be read is not the tick of a whole one.
+    mark = _MARKS["error" if report.unread and report.verdict == "pass" else report.verdict]
+    parts = [f"### {mark} interlock {escape(command + line)}"]
     if report.error is not None and report.error.hint:
         parts.append(f"**hint:** {escape(report.error.hint)}")
     if report.refused:

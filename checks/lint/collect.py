@@ -21,7 +21,7 @@ from ...report.errors import BadInput
 from .lazy import lazy
 from .sources import table
 from .sources.gotemplate import flattened, is_template
-from .sources.kubernetes import Resource, resources
+from .sources.kubernetes import Resource, misshapen, resources
 from .sources.text import MAX_BYTES, TextFile, Unreadable, decode
 from .sources.yamlnodes import Document, Map, documents
 
@@ -217,6 +217,10 @@ def _read_yaml(file: TextFile, inputs: Inputs, *, rendered: bool, of_interest: b
         if not objects and kustomization and isinstance(document.root, Map):
             objects = [Resource(document, document.root)]
             objects[0].kind = "Kustomization"
+        # What a cluster would refuse cannot be judged, and must not count as if it had been.
+        problems = {id(item): found for item in objects if (found := list(misshapen(item)))}
+        inputs.unread.extend((file.path, problem) for found in problems.values() for problem in found)
+        objects = [item for item in objects if id(item) not in problems]
         inputs.resources.extend(item for item in objects if item.kind != "CustomResourceDefinition")
         # The branches of a template that exclude each other may write the same key; other YAML is not our subject.
         for key, line, column in document.duplicates if objects and not document.file.template else ():

@@ -21,7 +21,10 @@ def headline(report: Report, inputs: Inputs) -> str:
     extras += [f"{report.suppressed} suppressed"] if report.suppressed else []
     extras += [f"{report.unread} unread"] if report.unread else []
     seen = f"{plural(inputs.count, 'object')} in {plural(len(inputs.files), 'file')}"
-    return f"lint: {', '.join(counts) or 'clean'}: {', '.join([seen, *extras])}"
+    verdict = ", ".join(counts) or "clean"
+    if report.unread and not counts:
+        verdict = "nothing found in what could be read" if inputs.count else "nothing could be read"
+    return f"lint: {verdict}: {', '.join([seen, *extras])}"
 
 
 def plural(number: int, what: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from ....report.finding import Location
 from .argv import Word
 from .pods import Pod
+from .text import Unreadable
 from .yamlnodes import EMPTY, Document, Map, Seq, pointer, text
 
 _SELECTED = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Rollout"})
@@ -163,6 +164,20 @@ def resources(document: Document) -> Iterator[Resource]:
                 yield Resource(document, item)
     elif isinstance(root.get("apiVersion"), str) or root.get_str("kind") in ("InferencePool",):
         yield Resource(document, root)
+
+
+def misshapen(resource: Resource) -> Iterator[Unreadable]:
+    """Why the pods of an object cannot be judged: containers that are no list of mappings."""
+    if resource.document.file.template:
+        return
+    for pod in resource.pods:
+        for key in ("containers", "initContainers"):
+            value = pod.spec.get(key)
+            if value is None or (isinstance(value, Seq) and all(isinstance(item, Map) for item in value)):
+                continue
+            span = pod.spec.span(key)
+            reason = f"{key} of {resource.identity} is not a list of containers"
+            yield Unreadable(reason, line=span.key_line, column=span.key_column, hint="kubectl would refuse it")
 
 
 def _pods(resource: Resource) -> Iterator[Pod]:
