@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 PREDICATE = "urn:interlock:receipt:v1"
 _MAX_BYTES = 128 << 20
+# How every receipt starts, also one that was damaged since.
+_OPENING = json.dumps({"payloadType": PAYLOAD_TYPE})[:-1].encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +81,19 @@ def write(path: Path, key: EllipticCurvePrivateKey, signed: Bundle, decoded: Sta
 
 
 def read(path: Path, key: EllipticCurvePrivateKey) -> Receipt | None:
-    """The receipt in a file, or None where there is none yet or it is not this machine's: then hashing is needed."""
+    """The receipt in a file, or None where there is none yet or it is not this machine's: then hashing is needed.
+
+    The new receipt will take its place, so a file that never was one is refused (BadInput): it may be a key or a model.
+    """
     if not path.exists():
         return None
     if not path.is_file() or path.stat().st_size > _MAX_BYTES:
-        raise BadInput(path, "is no receipt", hint="name a file of your own for the receipt")
+        raise _no_receipt(path)
+    text = path.read_bytes()
+    if not text.startswith(_OPENING):
+        raise _no_receipt(path)
     try:
-        envelope = parse(path.read_bytes(), str(path))
+        envelope = parse(text, str(path))
         payload = base64.b64decode(envelope["payload"], validate=True)
         (entry,) = envelope["signatures"]
         if not holds(key.public_key(), base64.b64decode(entry["sig"], validate=True), pae(payload)):
@@ -93,6 +101,10 @@ def read(path: Path, key: EllipticCurvePrivateKey) -> Receipt | None:
         return _decode(parse(payload, str(path)))
     except (Refused, KeyError, TypeError, ValueError):
         return None
+
+
+def _no_receipt(path: Path) -> BadInput:
+    return BadInput(path, "is no receipt, and would be overwritten by one", hint="name a new file with --receipt")
 
 
 def _decode(document: Any) -> Receipt | None:

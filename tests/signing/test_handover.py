@@ -110,12 +110,9 @@ def test_receipt_spares_hashing_until_anything_changes(pairs: Any, model: Path, 
     # Another bundle over the same files.
     sign(model, key=pair.private)
     assert again()["by_receipt"] is False
-    # A receipt of another machine, a damaged one and an empty one count for nothing, and are replaced.
+    # A receipt of another machine and a damaged one count for nothing, and are replaced.
     assert again(receipt_key=pairs["P-521"].private)["by_receipt"] is False
     for text in (
-        b"",
-        b"{}",
-        b"[1]",
         receipt.read_bytes()[:-20],
         receipt.read_bytes().replace(b'"sig": "M', b'"sig": "N'),
     ):
@@ -141,6 +138,19 @@ def test_receipt_does_not_hide_a_change(pairs: Any, model: Path, tmp_path: Path)
     assert (tmp_path / "r").read_bytes() == before
     (model / "extra").touch()
     assert codes(verify(model, key=pairs["P-256"].public, **options)) == ["VER-CHANGED", "VER-EXTRA"]
+
+
+@pytest.mark.parametrize("name", ["model/config.json", "model/empty.txt", "model/model.sig", "m.key", "m.pub"])
+def test_receipt_takes_the_place_of_nothing_else(
+    name: str, pair: Any, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sign(model, key=pair.private)
+    sign(None, generate="m")
+    before = Path(name).read_bytes()
+    with pytest.raises(BadInput, match="no receipt"):
+        verify(model, key=pair.public, receipt=name, receipt_key="m.key")
+    assert Path(name).read_bytes() == before
 
 
 def test_receipts_that_cannot_be(pair: Any, model: Path, tmp_path: Path) -> None:
