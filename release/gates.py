@@ -12,6 +12,7 @@ from ..config.load import Config
 from ..models.errors import UnreadableModel
 from ..report.errors import InterlockError
 from ..report.report import Report
+from .naming import named, report_named, why_not
 from .policy import lint_paths
 from .tree import SIGNATURE_SUFFIX
 
@@ -52,16 +53,17 @@ def _severities() -> list[Any]:
 
 def run_gate(gate: str, bench: Bench) -> Outcome:
     """Run one gate. An error of the room, a missing extra or an unreadable model is a gate that did not pass."""
+    names = {bench.path: bench.name, **({bench.old_path: bench.old_name} if bench.old_path else {})}
     try:
-        report = _GATES[gate](bench)
+        report = report_named(lambda: _GATES[gate](bench), names)
     except InterlockError as error:
         hint = f" ({error.hint})" if error.hint else ""
         return Outcome(False, f"could not run: {error}{hint}")
     except (UnreadableModel, OSError, ImportError) as error:
-        return Outcome(False, f"could not run: {error}")
+        return Outcome(False, named(f"could not run: {error}", names))
     if report.exit_code == 0:
         return Outcome(True, report.headline or "passed", report)
-    return Outcome(False, report.refused or str(report.error or "") or report.headline or "did not pass", report)
+    return Outcome(False, why_not(report), report)
 
 
 def subject_of(folder: Path) -> Path:

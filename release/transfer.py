@@ -16,6 +16,7 @@ from .durable import explained, human_size
 from .evidence import carry
 from .ledger import has_ledger
 from .modelpack import Entry, Manifest
+from .naming import errors_named, report_named, why_not
 from .progress import watched
 from .reference import Reference, digest_in, open_model, open_store, parse
 from .signatures import attach_signature, signature_of
@@ -134,8 +135,9 @@ def pull_model(text: str, destination: str, config: Config, *, verify: bool) -> 
                 path.parent.mkdir(parents=True, exist_ok=True)
                 store.fetch(manifest, entry, path, progress)
 
-            durable.each(bring, manifest.entries, manifest.size if store.parallel else 0)
-            signer = _check_signature(draft, config) if verify else ""
+            with errors_named({draft: str(target)}):
+                durable.each(bring, manifest.entries, manifest.size if store.parallel else 0)
+            signer = _check_signature(draft, str(reference.at(manifest.digest)), config) if verify else ""
             draft.chmod(0o755)
             durable.sync_tree(draft)
             draft.rename(target)
@@ -174,11 +176,13 @@ def _free(destination: str) -> Path:
     return target
 
 
-def _check_signature(folder: Path, config: Config) -> str:
+def _check_signature(folder: Path, name: str, config: Config) -> str:
+    """Who signed the files in a folder, which messages call `name`. Raises Refused, or BadInput as `verify` does."""
     from .gates import run_verify
 
-    report = run_verify(folder, config)
+    report = report_named(lambda: run_verify(folder, config), {folder: name})
     if report.exit_code:
-        reason = report.refused or (str(report.error) if report.error else "") or report.headline
-        raise Refused(folder.name, f"signature not accepted: {reason}", hint="nothing was written to the destination")
+        hint = next((finding.hint for finding in report.findings if report.fails(finding)), "")
+        reason = f"signature not accepted, nothing was pulled: {why_not(report)}"
+        raise Refused(name, reason, hint=hint or "see interlock verify on the published files")
     return report.headline

@@ -71,11 +71,22 @@ def test_what_does_not_verify_is_neither_pulled_nor_promoted(signed: Any, helper
     else:
         sign(model, key=signed.root / "stranger.key")
     publish(str(model), f"{signed.place}:bad")
-    with pytest.raises(Refused, match="signature not accepted"):
+    with pytest.raises(Refused, match="signature not accepted") as caught:
         pull(f"{signed.place}:bad", str(signed.root / "out"), verify=True, config=signed.config)
     assert not (signed.root / "out").exists() and not helpers.drafts(signed.root)
     report = gate("staging", "bad", config=signed.config)
     assert report.exit_code == 1 and "verify" in helpers.said(report)
+    # What they say is about the version, not about a folder that is gone by now; and it says what exactly is wrong.
+    name = f"{signed.place}@{report.facts['digest']}"
+    file, code, more = {
+        "unsigned": ("", "VER-UNSIGNED", ""),
+        "changed": ("/weights.bin", "VER-CHANGED", ""),
+        "stranger": ("/model.sig", "VER-KEY", str(signed.root / "release.pub")),
+    }[how]
+    for text in (str(caught.value), report.refused, report.facts["gates"]["verify"]["reason"]):
+        assert f"{name}{file}: " in text and code in text and more in text
+        assert ".draft-" not in text and "views" not in text
+    assert caught.value.hint and report.findings[0].where.path == f"{name}{file}"
     with pytest.raises(Refused, match="verify did not pass"):
         promote("bad", "staging", config=signed.config)
 
