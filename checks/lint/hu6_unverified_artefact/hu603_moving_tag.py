@@ -76,6 +76,17 @@ def check_kubernetes(resource: Resource, ctx: Context) -> Iterator[Finding]:
             yield ctx.finding(RULE, where, f"model {uri} is named by tag, not by digest", hint=hint)
     if resource.kind == "InferenceService":
         yield from _components(resource, ctx)
+    if resource.kind == "RayService":
+        yield from _ray_nodes(resource, ctx)
+
+
+def _ray_nodes(resource: Resource, ctx: Context) -> Iterator[Finding]:
+    """Judge the nodes of a RayService: its replicas run in them, whatever their image. Other containers are helpers."""
+    for pod in resource.pods:
+        for container in pod.containers[:1]:
+            if container not in ctx.index.servers(pod) and (problem := _moving(ctx.index.image(container))):
+                where = resource.at(container.map, "image")
+                yield ctx.finding(RULE, where, f"image of the Ray container {container.name} {problem}")
 
 
 def _components(resource: Resource, ctx: Context) -> Iterator[Finding]:

@@ -165,10 +165,19 @@ def serve_config(resource: Resource) -> Iterator[Resource]:
 
 
 def of_ray(resource: Resource) -> Iterator[Use]:
-    """`model_source` (or a hub-like `model_id`) of Ray Serve LLM configurations inside serveConfigV2."""
+    """What the applications inside serveConfigV2 load.
+
+    That is `model_source` (or a hub-like `model_id`) of Ray Serve LLM configurations, and the variables `MODEL_ID`,
+    `SUMMARY_MODEL_ID` and so on that an application's runtime_env sets to a hub id.
+    """
     for inner in serve_config(resource):
         for holder, key in walk(inner.root):
             loading = holder.get(key)
+            if key == "env_vars" and isinstance(loading, Map):
+                revision = next((text(value) for name, value in loading.items() if "REVISION" in name.upper()), "")
+                for name, value in loading.items():
+                    if name.endswith("MODEL_ID") and (model := hub_id(text(value))):
+                        yield Use(model, None if "$" in revision else revision, inner.at(loading, name), name)
             if key != "model_loading_config" or not isinstance(loading, Map):
                 continue
             name = "model_source" if "model_source" in loading else "model_id"
