@@ -63,7 +63,7 @@ def run_gate(gate: str, bench: Bench) -> Outcome:
         return Outcome(False, named(f"could not run: {error}", names))
     if report.exit_code == 0:
         return Outcome(True, report.headline or "passed", report)
-    return Outcome(False, why_not(report), report)
+    return Outcome(False, why_not(report, bench.name), report)
 
 
 def subject_of(folder: Path) -> Path:

@@ -55,12 +55,13 @@ def report_named(verb: Callable[[], Report], names: Names) -> Report:
     return report
 
 
-def why_not(report: Report) -> str:
-    """Why a report does not pass, in one line: what it says itself, else the first finding that fails it."""
+def why_not(report: Report, name: str) -> str:
+    """Why a report about `name` does not pass, in one line: what it says itself, else the first finding that fails it,
+    placed by its path inside `name`."""
     failing = [finding for finding in report.findings if report.fails(finding)]
     if report.refused or report.error is not None or not failing:
         return report.refused or str(report.error or "") or report.headline or "did not pass"
     first = failing[0]
-    place = f"{first.where.path}: " if first.where else ""
+    place = first.where.path.removeprefix(name).lstrip("/") if first.where else ""
     more = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
-    return f"{place}{first.message} [{first.rule}]{more}"
+    return f"{place}{': ' if place else ''}{first.message} [{first.rule}]{more}"

@@ -119,7 +119,7 @@ def _run_gates(desk: Desk, model: str, key: str, password: str) -> Report:
         inputs=1,
         facts={"stage": desk.name, "digest": digest, "against": against or None, "gates": facts, "evidence": unsigned},
         body=[Table(("gate", "result", "because", "evidence"), rows)],
-        headline=f"{len(rows) - len(failed)} of {len(rows)} gates of {desk.name} passed for {digest}",
+        headline=f"{len(rows) - len(failed)} of {len(rows)} gates of {desk.name} passed for {bench.name}",
         refused="; ".join(f"{row[0]}: {row[2]}" for row in failed),
     )
 

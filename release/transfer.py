@@ -183,6 +183,6 @@ def _check_signature(folder: Path, name: str, config: Config) -> str:
     report = report_named(lambda: run_verify(folder, config), {folder: name})
     if report.exit_code:
         hint = next((finding.hint for finding in report.findings if report.fails(finding)), "")
-        reason = f"signature not accepted, nothing was pulled: {why_not(report)}"
+        reason = f"signature not accepted, nothing was pulled: {why_not(report, name)}"
         raise Refused(name, reason, hint=hint or "see interlock verify on the published files")
     return report.headline
