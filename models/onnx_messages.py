@@ -5,7 +5,7 @@ from __future__ import annotations
 from .errors import UnreadableModel
 from .onnx import ELEMENTS, Attribute, Dimension, Graph, Initializer, Node, OnnxModel, Value
 from .protobuf import BYTES, VARINT, Field, fields, integers, signed, text
-from .source import TRUNCATED, Window
+from .source import TRUNCATED, Source, Window
 
 MAX_DEPTH = 60  # graphs in attributes of nodes of graphs …; protobuf libraries stop at 100 nested messages
 
@@ -297,3 +297,9 @@ _DATA = frozenset({4, 5, 6, 7, 9, 10, 11})  # float, int32, string, int64, raw, 
 
 def _element(number: int) -> str:
     return ELEMENTS[number] if number < len(ELEMENTS) else f"type{number}"
+
+
+def flag(source: Source, attribute: Attribute) -> bool:
+    """Whether an attribute is an integer other than zero."""
+    values = [value for number, _, value, _ in fields(Window(source), attribute.begin, attribute.end) if number == 3]
+    return bool(values and values[-1])

@@ -35,11 +35,16 @@ def onnx_model(
 
     graph = helper.make_graph(
         [
-            helper.make_node(node[0], ["w"], ["z"], domain=node[1]),
+            helper.make_node(node[0], ["w"], ["unused"], domain=node[1]),
             *(
                 [helper.make_node(head, ["w", "w"][: 2 if head == "MatMul" else 1], [next(iter(outputs))])]
                 if head
                 else []
+            ),
+            *(
+                helper.make_node("Cast", ["w"], [name], to=getattr(TensorProto, kind.upper()))
+                for name, (kind, _) in list(outputs.items())[1 if head else 0 :]
+                if name not in inputs
             ),
         ],
         "g",
