@@ -53,6 +53,11 @@ def read(path: str | os.PathLike[str], shown: str = "") -> Bundle:
     return decode(_text(path, what), what)
 
 
+def load(fd: int, what: str) -> Bundle:
+    """As `read`, of an open file, which is closed then."""
+    return decode(_drain(fd, what), what)
+
+
 def is_one(path: str | os.PathLike[str]) -> bool:
     """Whether a file is a Sigstore bundle of any version, good or bad. Raises BadInput where it cannot be read."""
     what = os.fspath(path)
@@ -72,6 +77,10 @@ def _text(path: str | os.PathLike[str], what: str) -> bytes:
         raise BadInput(
             what, f"the signature cannot be read: {reason}", hint="name the bundle with --signature"
         ) from error
+    return _drain(fd, what)
+
+
+def _drain(fd: int, what: str) -> bytes:
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode):
         os.close(fd)

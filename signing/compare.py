@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ..report.finding import Finding
 from .allow import Allowed
+from .beside import is_signature_of
 from .hashing import Job, Progress, differences, hash_tree
 from .manifest import Manifest, Resource
 from .reasons import finding, refusal
@@ -102,6 +103,9 @@ class Comparer:
         reported: set[str] = set()
         for name in self.result.listing.files:
             if name in self.files:
+                continue
+            if is_signature_of(self.tree, name, self.manifest, self.signature):
+                self.result.uncovered.append(name)
                 continue
             owner = next((path for path in ignored if name == path or name.startswith(path + "/")), "")
             if not owner and self.allowed("VER-EXTRA", name):

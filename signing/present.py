@@ -7,6 +7,7 @@ from typing import Any
 from ..report.blocks import Table
 from ..report.report import Report, ordered
 from .allow import Allowed
+from .manifest import SIGNATURE
 from .statement import SIGNED_AT, VERSION
 from .verify import Outcome
 
@@ -17,14 +18,15 @@ def verified(report: Report, outcome: Outcome, allowed: Allowed, seconds: float)
     """Fill a report with what verification established."""
     comparison, decoded = outcome.comparison, outcome.statement
     report.findings = ordered(comparison.findings)
-    report.inputs = len(comparison.listing.files)
+    # A file that was let pass was not verified.
+    report.inputs = len(comparison.listing.files.keys() - set(comparison.uncovered))
     report.facts.update(
         root_digest=f"sha256:{decoded.manifest.root}",
         signer=outcome.signer.facts(),
         name=decoded.subject,
         version=decoded.annotations.get(VERSION),
         signed_at=decoded.annotations.get(SIGNED_AT),
-        files=len(comparison.listing.files),
+        files=report.inputs,
         bytes=comparison.bytes,
         hashed_with=comparison.hashed,
         by_receipt=comparison.by_receipt,
@@ -61,6 +63,11 @@ def made(pair: tuple[str, str], encrypted: bool) -> Report:
     )
 
 
+def inside_another(name: str) -> str:
+    """What to know about a second bundle inside a model, where the first one meets it as a file it does not cover."""
+    return f"{SIGNATURE} no longer verifies the model with {name} inside; keep one of them beside the model instead"
+
+
 def table(facts: dict[str, Any]) -> Table:
     """Who, what and how much, for people."""
     signer, uncovered = facts["signer"], facts["not_covered"]
@@ -75,6 +82,8 @@ def table(facts: dict[str, Any]) -> Table:
         rows.insert(2, ["signed", signer["time"]])
     if facts.get("trust_root"):
         rows.append(["trust root", f"{facts['trust_root']['file']}, {facts['trust_root']['age_days']} days old"])
+    if facts.get("note"):
+        rows.append(["note", facts["note"]])
     if facts.get("allowed"):
         rows.append(["allowed", ", ".join(facts["allowed"])])
     return Table(("", ""), rows)

@@ -14,7 +14,7 @@ from ..config.settings import Identity, Trust
 from ..report.errors import BadInput, Refused
 from ..report.exits import PASS
 from ..report.report import Report
-from . import atomic, bundle, keys, policy, present, reasons, statement, target
+from . import atomic, beside, bundle, keys, policy, present, reasons, statement, target
 from . import verify as verification
 from .allow import Allowed
 from .choose import Choice
@@ -84,11 +84,15 @@ def sign(
         timestamp_url=timestamp_url,
     ).signer()
     started = time.perf_counter()
-    skip = {SIGNATURE, verification.inside(tree, signature), *(() if cover_git else GIT_PATHS), *_paths(ignore)}
+    inner, unwanted = verification.inside(tree, signature), _paths(ignore)
+    skip = {SIGNATURE, inner, *(() if cover_git else GIT_PATHS), *unwanted}
     annotate = None
     if tensor_digests:
         from .tensors import of_file as annotate
     manifest, listing = build(tree, ignore=skip - {""}, side=side_digests, progress=progress, annotate=annotate)
+    two = inner != SIGNATURE and SIGNATURE in manifest.ignored
+    if two and SIGNATURE not in unwanted:
+        beside.check(tree, manifest, inner)
     if tree.single and compat == MODEL_SIGNING_1_1:
         manifest = _as_dot(manifest)
     notes = {SIGNED_AT: datetime.now(UTC).isoformat(timespec="seconds"), **({VERSION: version} if version else {})}
@@ -108,6 +112,7 @@ def sign(
         "bytes": listing.size,
         "seconds": round(time.perf_counter() - started, 3),
         "not_covered": {"ignored": list(manifest.ignored), "always": present.NOT_COVERED},
+        "note": present.inside_another(inner) if two and inner else None,
     }
     return Report(
         command="sign",
