@@ -61,12 +61,15 @@ Marks = dict[str, tuple[int, int]]
 Settable = TypeVar("Settable")
 
 
-def parse(path: str | Path) -> tuple[dict[str, Any], Marks]:
-    """A YAML file as plain data, with line and column of every key by JSON pointer. Raises BadInput."""
+def parse(path: str | Path, *, hint: str = "") -> tuple[dict[str, Any], Marks]:
+    """A YAML file as plain data, with line and column of every key by JSON pointer. Raises BadInput.
+
+    `hint` is the next step where there is no such file or it is something else.
+    """
     path = Path(path)
-    tree, marks = _yaml(_read(path), path)
+    tree, marks = _yaml(_read(path, hint), path)
     if not isinstance(tree, dict):
-        raise BadInput(path, "the top level must be a mapping")
+        raise BadInput(path, "the top level must be a mapping", hint=hint)
     return cast("dict[str, Any]", tree), marks
 
 

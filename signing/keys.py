@@ -62,11 +62,15 @@ def load_private(path: str | os.PathLike[str], password: str | None = None) -> E
 
 def load_public(path: str | os.PathLike[str]) -> EllipticCurvePublicKey:
     """The public key in a PEM file. Raises BadInput: unreadable, a private key, or not a curve we accept."""
+    return parse_public(read(path, "public key"), path)
+
+
+def parse_public(data: bytes, path: str | os.PathLike[str]) -> EllipticCurvePublicKey:
+    """The public key that a PEM text from `path` holds. Raises BadInput as `load_public` does."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-    data = read(path, "public key")
     if b"PRIVATE KEY" in data:
         raise BadInput(path, "is a private key", hint="verify with the public key, and keep this one secret")
     try:

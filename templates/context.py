@@ -50,6 +50,7 @@ def build(profile: str, values: Values, fields: dict[str, bool], template_digest
         "trust": trust,
         "trust_name": trust_name,
         "metadata": _metadata(values, labels),
+        "literal": literal,
         "env": _env(values),
         "resources": _resources(values),
         "ingress": _ingress(values),
@@ -84,6 +85,15 @@ def trust_files(values: Values) -> dict[str, str]:
     return {"interlock.yaml": json.dumps({"trust": trust}, ensure_ascii=False) + "\n", **files}
 
 
+def literal(texts: list[str]) -> list[str]:
+    """Texts as a container's command, args and env must give them so that it sees the texts themselves.
+
+    The kubelet replaces $(NAME) in these fields and reads $$ as $ (k8s.io/kubernetes, third_party/forked/golang/
+    expansion), so every $ is written twice.
+    """
+    return [text.replace("$", "$$") for text in texts]
+
+
 def _digest(value: Any) -> str:
     data = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return "sha256:" + hashlib.sha256(data.encode()).hexdigest()
@@ -101,7 +111,9 @@ def _env(values: Values) -> Callable[..., list[dict[str, str]]]:
     def env(**own: str) -> list[dict[str, str]]:
         """The profile's variables and the user's over them, by name."""
         merged = {**own, **values.env}
-        return [{"name": name, "value": merged[name]} for name in sorted(merged)]
+        names = sorted(merged)
+        texts = literal([merged[name] for name in names])
+        return [{"name": name, "value": text} for name, text in zip(names, texts, strict=True)]
 
     return env
 

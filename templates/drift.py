@@ -39,7 +39,7 @@ def _read(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except UnicodeDecodeError as error:
-        raise BadInput(path, f"not UTF-8 at byte {error.start}") from error
+        raise BadInput(path, f"not UTF-8 at byte {error.start}", hint="remove it, or render again") from error
 
 
 def _ours(path: Path) -> bool:
@@ -60,7 +60,10 @@ def unified(folder: str, differing: Mapping[str, tuple[str, str]]) -> str:
 def write(folder: str, files: Mapping[str, str]) -> None:
     """Write each file as a whole: a reader of the folder sees the old one or the new one."""
     root = Path(folder)
-    root.mkdir(parents=True, exist_ok=True)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise BadInput(folder, "is not a directory", hint="give --output-dir a folder; it is made if absent") from error
     for name, text in files.items():
         draft = root / f".{name}.{os.getpid()}"
         try:

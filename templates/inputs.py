@@ -13,6 +13,7 @@ from ..report.errors import BadInput
 from .values import Values
 
 _SOURCE = "values"
+_LIST = "interlock render PROFILE --show-values > values.yaml writes one with every key"
 
 
 def read(file: str | None, given: Mapping[str, Any] | None, sets: Sequence[str]) -> tuple[Values, Marks, str]:
@@ -20,7 +21,7 @@ def read(file: str | None, given: Mapping[str, Any] | None, sets: Sequence[str])
     tree: dict[str, Any] = {}
     marks: Marks = {}
     if file is not None:
-        tree, marks = parse(file)
+        tree, marks = parse(file, hint=_LIST)
     tree.update(copy.deepcopy(dict(given or {})))
     for item in sets:
         path, value = _assignment(item)
@@ -58,7 +59,7 @@ def _assignment(item: str) -> tuple[list[str], Any]:
         elif get_origin(kind) is dict and depth == len(path) - 1:
             kind = get_args(kind)[1]
         else:
-            raise BadInput(what, f"'{'.'.join(path[:depth])}' has no keys below it")
+            raise BadInput(what, f"'{'.'.join(path[:depth])}' has no keys below it", hint=_LIST)
     return path, _typed(kind, text, what)
 
 
@@ -68,11 +69,11 @@ def _typed(kind: Any, text: str, what: str) -> Any:
         return text
     if kind is bool:
         if text not in ("true", "false"):
-            raise BadInput(what, "must be true or false")
+            raise BadInput(what, "must be true or false", hint="write true or false")
         return text == "true"
     if kind is int:
         if not text.removeprefix("-").isascii() or not text.removeprefix("-").isdigit():
-            raise BadInput(what, "must be a whole number")
+            raise BadInput(what, "must be a whole number", hint="digits only")
         return int(text)
     import yaml
 
@@ -92,6 +93,6 @@ def _put(tree: dict[str, Any], path: list[str], value: Any, item: str) -> None:
     for part in path[:-1]:
         inner = place.setdefault(part, {})
         if not isinstance(inner, dict):
-            raise BadInput(f"--set {item}", f"'{part}' is not a mapping in the values file")
+            raise BadInput(f"--set {item}", f"'{part}' is not a mapping in the values file", hint="give it keys there")
         place = cast("dict[str, Any]", inner)
     place[path[-1]] = value

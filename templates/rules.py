@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ..config.load import Marks
+from ..config.settings import Identity
 from ..report.errors import BadInput
+from . import quantities
 from .values import Values
 
 # RFC 1123 label, kept short since suffixes are added to it (Kubernetes allows 63).
@@ -18,7 +20,6 @@ _LABEL_KEY = re.compile(
     r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 )
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_QUANTITY = re.compile(r"\d+(\.\d{1,3})?([kMGTPE]|[KMGTPE]i|m)?")
 _HOST = r"[a-z0-9]+([.-][a-z0-9]+)*(:\d{1,5})?"
 _PATH = r"(/[a-z0-9]+([._-]+[a-z0-9]+)*)+"
 _IMAGE = re.compile(
@@ -30,14 +31,33 @@ _URL_PATH = re.compile(r"/[A-Za-z0-9._~/-]*")
 _PEM = re.compile(r"\s*-----BEGIN PUBLIC KEY-----[\sA-Za-z0-9+/=]+-----END PUBLIC KEY-----\s*")
 
 Problem = tuple[str, str, str]
+Signer = Callable[[str | Identity], None]
 
 
-def check(values: Values, marks: Marks, source: str) -> None:
-    """Raise BadInput on the first value that a cluster would refuse or that could change under a running release."""
-    for pointer, reason, hint in _problems(values):
+def _any(_: str | Identity) -> None:
+    """Takes any signer of the right form."""
+
+
+def check(values: Values, marks: Marks, source: str, more: Iterable[Problem] = (), signer: Signer = _any) -> None:
+    """Raise BadInput on the first value that a cluster would refuse or that could change under a running release.
+
+    `more` are problems that the profile sees. `signer` raises BadInput on a key (PEM) or identity that a verifier
+    would not take.
+    """
+
+    def problem(pointer: str, reason: str, hint: str, code: str = "") -> BadInput:
         line, column = marks.get(pointer, (None, None))
         key = pointer.strip("/").replace("/", ".")
-        raise BadInput(source, f"{key}: {reason}", hint=hint, line=line, column=column)
+        return BadInput(source, f"{key}: {reason}", hint=hint, line=line, column=column, code=code)
+
+    for found in (*_problems(values), *more):
+        raise problem(*found)
+    for kind, signers in (("keys", values.trust.keys), ("identities", values.trust.identities)):
+        for i, each in enumerate(signers):
+            try:
+                signer(each)
+            except BadInput as error:
+                raise problem(f"/trust/{kind}/{i}", error.reason, error.hint, error.code) from error
 
 
 def reference_parts(reference: str) -> tuple[str, str]:
@@ -103,7 +123,7 @@ def _artefacts(v: Values) -> Iterator[Problem]:
             yield f"/trust/keys/{i}", "not a public key in PEM form", "paste the text of the .pub file"
     for i, identity in enumerate(v.trust.identities):
         if not identity.issuer or not (identity.subject or identity.subject_pattern):
-            yield f"/trust/identities/{i}", "needs issuer and subject or subject_pattern", ""
+            yield f"/trust/identities/{i}", "needs issuer and subject or subject_pattern", "give the issuer's URL"
 
 
 def _numbers(v: Values) -> Iterator[Problem]:
@@ -122,12 +142,7 @@ def _numbers(v: Values) -> Iterator[Problem]:
     for key, path in (("ready", v.server.ready or "/"), ("live", v.server.live), ("metrics", v.server.metrics)):
         if not _URL_PATH.fullmatch(path):
             yield f"/server/{key}", f"'{path}' is not a path", "such as /v2/health/live"
-    quantities = {"cpu": v.resources.cpu, "memory": v.resources.memory, "shm": v.resources.shm}
-    for key, quantity in quantities.items():
-        if not _QUANTITY.fullmatch(quantity):
-            yield f"/resources/{key}", f"'{quantity}' is not a quantity", "such as 500m, 4 or 16Gi"
-    if v.model.size and not _QUANTITY.fullmatch(v.model.size):
-        yield "/model/size", f"'{v.model.size}' is not a quantity", "such as 40Gi"
+    yield from quantities.problems(v)
     if not _LABEL_KEY.fullmatch(v.resources.gpu_resource) or "/" not in v.resources.gpu_resource:
         yield (
             "/resources/gpu_resource",

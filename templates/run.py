@@ -9,7 +9,7 @@ from typing import Any, cast
 from ..report.blocks import Table, Text
 from ..report.errors import BadInput
 from ..report.report import Report
-from . import context, drift, inputs, rules, versions
+from . import context, drift, inputs, owned, rules, versions
 from .check import problems
 from .engine import render as expand
 from .profiles import PROFILES
@@ -27,19 +27,21 @@ def render(
     output_dir: str | None = None,
     check: str | None = None,
     diff: str | None = None,
+    signer: rules.Signer | None = None,
 ) -> Report:
     """Manifests of `profile` (vllm, triton, onnxruntime): YAML as payload, or compared with or written to a folder.
 
     `values` are nested keys as in the file; `sets` are KEY=VALUE over it. With `check` or `diff` the report refuses
-    where the folder differs from what would be rendered. Raises BadInput on values that a cluster would refuse, that
-    name an artefact by tag, or that are not known.
+    where the folder differs from what would be rendered. `signer` judges each trusted key and identity as the verifier
+    in the pod will. Raises BadInput on values that a cluster would refuse, that name an artefact by tag, that the
+    profile sets itself, or that are not known.
     """
     if profile not in PROFILES:
         close = difflib.get_close_matches(profile, PROFILES, n=1)
         hint = f"did you mean '{close[0]}'?" if close else f"use one of {', '.join(PROFILES)}"
         raise BadInput(f"profile {profile}", "unknown", hint=hint)
     read, marks, source = inputs.read(values_file, values, sets)
-    rules.check(read, marks, source)
+    rules.check(read, marks, source, owned.problems(profile, read), *filter(None, [signer]))
     objects = documents(profile, read, kube_version)
     files = {drift.file_name(o): f"{drift.MARK}\n{dump(o)}" for o in objects}
     report = Report(

@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 
 DIGEST = "sha256:" + "0f" * 32
-PEM = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----\n"
+PEM = """\
+-----BEGIN PUBLIC KEY-----
+MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEI933tQvjkRryxLtyvlHMP/rO/neM
+Fhyx29J+XaMbfyySMSInxDTeOS3JOE3b7lc570uNrcwDLFFmnXHwDBkkGg==
+-----END PUBLIC KEY-----
+"""
 
 
 @pytest.fixture

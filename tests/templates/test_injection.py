@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from interlock.report.errors import BadInput
 from interlock.templates import scalars
+from interlock.templates.context import literal
 from interlock.templates.engine import FOLDER, environment, flaws
 from interlock.templates.profiles import PROFILES
 from interlock.templates.run import documents, render
@@ -57,6 +58,13 @@ NASTY = [
     "{a: b}",
     "1234e56",
     "a: |\n  b",
+    "$(B)",
+    "$$(B)",
+    "$$$(B)",
+    "$",
+    "a$$b$",
+    "$(B",
+    "$é",
 ]
 texts = st.one_of(st.sampled_from(NASTY), st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
 
@@ -88,6 +96,41 @@ def _build(profile: str, tree: dict[str, Any]) -> list[dict[str, Any]]:
     return documents(profile, values, "1.31")
 
 
+def expand(text: str) -> str:
+    """What a container sees of an env value, a command or an argument: the kubelet's expansion, byte for byte.
+
+    The rule is that of expansion.go in Kubernetes; every reference is taken to be to a variable that exists.
+    """
+    data, seen, at = text.encode(), bytearray(), 0
+    while at < len(data):
+        rest = data[at + 1 :]
+        if data[at] != ord("$") or not rest:
+            seen.append(data[at])
+            at += 1
+        elif rest[:1] == b"(" and b")" in rest:
+            seen += b"REPLACED"
+            at += 2 + rest.index(b")")
+        elif rest[:1] == b"$":
+            seen += b"$"
+            at += 2
+        else:
+            seen += b"$" + chr(rest[0]).encode()  # a byte as a character: text that is not ASCII is damaged here
+            at += 2
+    return seen.decode("utf-8", "replace")
+
+
+def expanded(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The objects with their containers' fields as the containers see them."""
+    objects = copy.deepcopy(objects)
+    for pod in (o["spec"]["template"]["spec"] for o in objects if o["kind"] == "Deployment"):
+        for container in (*pod["initContainers"], *pod["containers"]):
+            for variable in container["env"]:
+                variable["value"] = expand(variable["value"])
+            for key in ("command", "args"):
+                container[key] = [expand(text) for text in container.get(key, [])]
+    return objects
+
+
 def _strings(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
@@ -114,7 +157,7 @@ def test_a_hostile_string_in_any_slot_keeps_the_shape(
     hostile = _build(profile, tree)
     assert [_shape(o) for o in hostile] == [_shape(o) for o in plain]
     if slot[0] != "trust":
-        assert any(text == given or text in given for given in _strings(hostile))
+        assert any(text == given or text in given for given in _strings(expanded(hostile)))
     for o in hostile:
         printed = scalars.dump(o)
         assert yaml.load(printed, yaml.CSafeLoader) == o
@@ -143,8 +186,35 @@ def test_a_second_yaml_reader_agrees(text: str) -> None:
     assert YAML(typ="safe", pure=True).load(scalars.dump({"k": text})) == {"k": text}
 
 
+@settings(max_examples=300, deadline=None)
+@given(st.text(st.sampled_from("$()aé"), max_size=8) | texts)
+def test_a_container_sees_the_text_that_was_given(text: str) -> None:
+    assert [expand(each) for each in literal([text])] == [text]
+
+
+def test_the_expansion_of_these_tests_is_that_of_kubernetes() -> None:
+    # Cases of its documentation: references, their escape, incomplete ones and a lone operator.
+    cases = {"$(A)": "REPLACED", "$$(A)": "$(A)", "$$$(A)": "$REPLACED", "$$$$(A)": "$$(A)", "$$": "$", "$": "$"}
+    cases |= {"$(A": "$(A", "f$oo": "f$oo", "a$": "a$", "$(A)$$(B)": "REPLACED$(B)", "--x=$(A)": "--x=REPLACED"}
+    assert {text: expand(text) for text in cases} == cases
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_variables_and_arguments_arrive_as_given(profile: str, values: dict[str, Any]) -> None:
+    values["env"] = {"A": "$(B)", "B": "$$(D)", "C": "pa$$word", "HOME": "/home"}
+    values["args"] = ["--flag", "$(HOME)/$$"]
+    if profile == "onnxruntime":
+        values["server"] = {"command": ["sh", "-c", "exec serve $(HOME) $$ $1"]}
+    objects = [yaml.load(text, yaml.CSafeLoader) for text in render(profile, values=values).payload.split("---\n")]
+    (deployment,) = (o for o in expanded(objects) if o["kind"] == "Deployment")
+    (server,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert values["env"].items() <= {each["name"]: each["value"] for each in server["env"]}.items()
+    assert server["args"][-2:] == values["args"]
+    assert profile != "onnxruntime" or server["command"] == values["server"]["command"]
+
+
 def test_half_a_surrogate_pair_is_refused(values: dict[str, Any]) -> None:
-    values["args"] = ["\ud800"]
+    values["env"] = {"A": "\ud800"}
     with pytest.raises(BadInput, match="surrogate"):
         render("vllm", values=values)
 

@@ -80,6 +80,7 @@ def test_our_own_linter_finds_nothing(profile: str, pedantic: bool, values: dict
     variants = [
         values,
         {**values, "replicas": 1, "resources": {"gpus": 0}},
+        {**values, "env": {"LOG": "$(HOME)"}, "args": ["--flag", "$$"]},
         {**values, "model": {**values["model"], "reference": layout, "registry_claim": "models"}},
     ]
     for variant in variants:

@@ -10,6 +10,7 @@ import yaml
 from interlock.cli.main import main
 from interlock.report.errors import BadInput
 from interlock.templates import context, inputs
+from interlock.templates.owned import OWNED
 from interlock.templates.run import render
 
 D = "sha256:" + "0f" * 32
@@ -38,6 +39,19 @@ D = "sha256:" + "0f" * 32
         ({"trust": {"identities": [{"issuer": "x"}]}}, "needs issuer and subject"),
         ({"resources": {"memory": "lots"}}, "resources.memory: 'lots' is not a quantity"),
         ({"resources": {"gpus": -1}}, "gpus: -1 is not between"),
+        ({"resources": {"memory": "0"}}, "resources.memory: 0 is not between 1Mi and 64Ti"),
+        ({"resources": {"memory": "500m"}}, "resources.memory: 500m is not between"),
+        ({"resources": {"memory": "0Gi"}}, "resources.memory: 0Gi is not between"),
+        ({"resources": {"memory": "9999999Ei"}}, "resources.memory: 9999999Ei is not between"),
+        ({"resources": {"cpu": "0"}}, "resources.cpu: 0 is not between"),
+        ({"resources": {"cpu": "0.0m"}}, "resources.cpu: 0.0m is not between"),
+        ({"resources": {"cpu": "4Gi"}}, "resources.cpu: 4Gi is not between"),
+        ({"resources": {"cpu": "²"}}, "resources.cpu: '²' is not a quantity"),
+        ({"resources": {"shm": "0"}}, "resources.shm: 0 is not between"),
+        ({"resources": {"shm": "100Gi"}}, "resources.shm: 100Gi counts against memory, which is 8Gi"),
+        ({"resources": {"shm": "8Gi"}}, "nothing would be left for the server"),
+        ({"resources": {"shm": "1073742k", "memory": "1Gi"}}, "counts against memory"),
+        ({"model": {"version": "1", "reference": f"oci://r.example/m@{D}", "size": "0Gi"}}, "model.size: 0Gi is not"),
         ({"server": {"port": 9000}}, "the vllm profile fixes how its server is started"),
         ({"user": 0}, "user: 0 is not between"),
         ({"pull_secret": "a b"}, "pull_secret: 'a b' is not an object name"),
@@ -51,6 +65,102 @@ def test_a_wrong_value_is_named(change: dict[str, Any], said: str, values: dict[
     with pytest.raises(BadInput) as caught:
         render("vllm", values={**values, **change})
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("profile", "change", "said", "hint"),
+    [
+        ("vllm", {"args": ["--model", "other/model"]}, "--model is set by the vllm profile", "model.reference"),
+        ("vllm", {"args": ["-O3", "--revision=x"]}, "args.1: --revision=x is set by the vllm profile", "verified"),
+        ("vllm", {"args": ["--trust-remote-code"]}, "--trust-remote-code is set by", "code"),
+        ("vllm", {"args": ["--trust_remote_code"]}, "--trust_remote_code is set by", "code"),
+        ("vllm", {"args": ["--trust"]}, "--trust (short for --trust-remote-code)", "code"),
+        ("vllm", {"args": ["--download-dir", "/x"]}, "--download-dir is set by", "model.reference"),
+        ("vllm", {"args": ["--served-model-name", "x"]}, "--served-model-name is set by", "model.name"),
+        ("vllm", {"args": ["--port=1"]}, "--port=1 is set by", "probes"),
+        ("vllm", {"args": ["--shutdown-timeout", "1"]}, "--shutdown-timeout is set by", "timing.request"),
+        ("vllm", {"args": ["--config", "/x.yaml"]}, "--config is set by", "under args"),
+        ("vllm", {"args": ["other/model"]}, "args.0: 'other/model' is not an option", "model.reference"),
+        ("vllm", {"args": ["--seed", "1", "--", "other"]}, "args.2: '--' is not an option", "model.reference"),
+        ("vllm", {"args": ["--lora-modules", "a=org/a"]}, "'a=org/a' would be served without", "/models/vad/"),
+        ("vllm", {"args": ['--speculative-config={"model": "org/d"}']}, "would be served without", "/models/vad/"),
+        ("vllm", {"args": ["--lora-modules", "a=org/models/vad/a"]}, "would be served without", "/models/vad/"),
+        ("vllm", {"args": ["--lora-modules", "a=/models/vad/../x"]}, "would be served without", "/models/vad/"),
+        ("vllm", {"args": ["--speculative-config.model", "org/d"]}, "would be served without", "/models/vad/"),
+        ("vllm", {"env": {"HF_HUB_OFFLINE": "0"}}, "env.HF_HUB_OFFLINE: HF_HUB_OFFLINE is set by", "model.reference"),
+        ("triton", {"args": ["--model-repository=/x"]}, "--model-repository=/x is set by the triton", "reference"),
+        ("triton", {"args": ["--model-control=poll"]}, "(short for --model-control-mode)", "new pod"),
+        ("triton", {"args": ["--exit-timeout-secs=1"]}, "--exit-timeout-secs=1 is set by", "timing.request"),
+        ("onnxruntime", {"env": {"MODEL_DIR": "/x"}}, "MODEL_DIR is set by", "model.reference"),
+        ("onnxruntime", {"env": {"PORT": "1"}}, "PORT is set by the onnxruntime profile", "server.port"),
+    ],
+)
+def test_what_the_profile_sets_itself_is_refused(
+    profile: str, change: dict[str, Any], said: str, hint: str, values: dict[str, Any]
+) -> None:
+    with pytest.raises(BadInput) as caught:
+        render(profile, values={**values, **change})
+    assert said in str(caught.value) and hint in caught.value.hint
+
+
+@pytest.mark.parametrize("profile", sorted(OWNED))
+def test_every_option_that_a_template_gives_is_owned(profile: str, values: dict[str, Any]) -> None:
+    payload = render(profile, values={**values, "args": [], "env": {}}).payload
+    (deployment,) = (o for o in yaml.safe_load_all(payload) if o["kind"] == "Deployment")
+    (server,) = deployment["spec"]["template"]["spec"]["containers"]
+    given = {text.partition("=")[0] for text in server.get("args", ()) if text.startswith("--")}
+    assert given <= set(OWNED[profile].args)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--max-model-len", "4096", "-tp", "2", "--compilation-config.level", "3"],
+        ["--enable-lora", "--lora-modules", "a=/models/vad/a", '{"name": "b", "path": "/models/vad/b"}'],
+        ["--speculative-config", '{"model": "/models/vad/draft"}'],
+        ["--speculative-config", '{"method": "ngram", "num_speculative_tokens": 4}'],
+        ["--speculative-config.method", "ngram", "--tokenizer-mode", "slow"],
+    ],
+)
+def test_other_arguments_stay_the_users(args: list[str], values: dict[str, Any]) -> None:
+    (deployment,) = (
+        o for o in yaml.safe_load_all(render("vllm", values={**values, "args": args}).payload)
+        if o["kind"] == "Deployment"
+    )  # fmt: skip
+    assert deployment["spec"]["template"]["spec"]["containers"][0]["args"][-len(args) :] == args
+
+
+@pytest.mark.parametrize(
+    ("item", "said", "hint"),
+    [
+        ('trust.identities=[{issuer: x, subject_pattern: ".*"}]', "subject_pattern '.*' is weak", "escape dots"),
+        ("trust.identities=[{issuer: x, subject: a, subject_pattern: b}]", "either subject or", "exactly one"),
+        ('trust.keys=["-----BEGIN PUBLIC KEY-----\\nAAAA\\n-----END PUBLIC KEY-----"]', "is not a public key", "key"),
+    ],
+)
+def test_signers_that_verify_refuses_are_refused(
+    item: str, said: str, hint: str, file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = Path(file).with_name("deploy")
+    assert _run("vllm", "--values", file, "--set", item, "--output-dir", str(folder)) == 2
+    out, err = capsys.readouterr()
+    reason, _, step = err.partition("hint: ")
+    assert out == "" and said in reason and hint in step and not folder.exists()
+    assert item.partition("=")[0] + ".0: " in reason
+
+
+def test_errors_say_the_next_step(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "taken").write_text("")
+    for args in (
+        ("--values", str(tmp_path / "nosuch")),
+        ("--values", file, "--output-dir", str(tmp_path / "taken")),
+        ("--values", file, "--output-dir", str(tmp_path / "taken" / "below")),
+        ("--values", file, "--set", "replicas=two"),
+        ("--values", file, "--check", "a", "--diff", "b"),
+    ):
+        assert _run("vllm", *args) == 2
+        assert "\nhint: " in capsys.readouterr().err
+    assert (tmp_path / "taken").read_text() == ""
 
 
 def test_a_wrong_value_in_a_file_has_its_line(values: dict[str, Any], tmp_path: Path) -> None:
