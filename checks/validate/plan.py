@@ -19,11 +19,11 @@ _WHAT = {
 
 
 def plan(findings: Iterable[Finding], verdict: str) -> list[dict[str, Any]]:
-    """The ordered steps as `{"step", "what", "because": [{"rule", "message"}]}`; none where nothing changes.
+    """The ordered steps as `{"step", "what", "because": [{"rule", "message"}]}`.
 
-    Preload and verify belong to every swap, so they need no finding.
+    Preload and verify belong to every swap, so they need no finding. There are none where nothing changes, or may.
     """
-    if verdict == "equal":
+    if verdict in ("equal", "breaks"):
         return []
     asked: dict[str, list[dict[str, str]]] = {"preload": [], "verify": []}
     for finding in findings:

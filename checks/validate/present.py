@@ -9,10 +9,13 @@ from ...report.finding import Finding
 from .rulebase import Level
 
 
-def headline(level: Level, findings: list[Finding], steps: list[dict[str, Any]], *, unread: int, alone: bool) -> str:
-    """The last line: verdict, counts, and the steps of the plan where there is one to follow."""
+def headline(
+    level: Level, findings: list[Finding], steps: list[dict[str, Any]], *, unread: int, alone: bool, ended: list[str]
+) -> str:
+    """The last line: verdict, counts, exceptions that are over, and the steps of the plan where there is one."""
+    over = "".join(f"; {each}" for each in ended)
     if unread:
-        return f"verdict: none — {_count(unread, 'file')} could not be read"
+        return f"verdict: none — {_count(unread, 'file')} could not be read{over}"
     standing = [f for f in findings if f.suppressed is None]
     parts = [
         _count(count, word)
@@ -26,7 +29,8 @@ def headline(level: Level, findings: list[Finding], steps: list[dict[str, Any]],
     if alone:
         word = {"equal": "consistent", "hot": "consistent", "breaks": "inconsistent"}.get(level, level)
     text = f"verdict: {word}" + (f" — {', '.join(parts)}" if parts else "")
-    if steps and level != "breaks":
+    text += over
+    if steps:
         text += f"; plan: {', '.join(step['step'] for step in steps)}"
     return text
 

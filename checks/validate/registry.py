@@ -91,6 +91,12 @@ def modules(kinds: set[str] | None = None) -> Iterator[RuleModule]:
                 yield cast("RuleModule", import_module(f".{family.folder}.{name}", __package__))
 
 
+def ids() -> set[str]:
+    """The ids of all rules, without importing them: a module is named after its rule."""
+    named = {name.upper().replace("_", "-") for family in FAMILIES for name in family.modules}
+    return named | {rule.id for rule in RULES}
+
+
 def all_rules() -> list[Rule]:
     """Every rule, by id, with those that the engine itself says."""
     return sorted((*(module.RULE for module in modules()), *RULES), key=lambda rule: rule.id)

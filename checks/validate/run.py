@@ -20,7 +20,7 @@ from .present import body, headline
 from .rulebase import Context, Rule
 from .side import Side
 from .unreadable import RULES, unreadable
-from .verdict import FailOn, fails, judged, verdict
+from .verdict import FailOn, ended, fails, judged, verdict
 
 _NOT_MODELS = {"other", "code", "signature"}
 _FAIL_ON: dict[FailOn, Severity] = {
@@ -102,10 +102,13 @@ def _report(context: Context, fail_on: FailOn) -> Report:
     findings = judged(found, context.contract)
     same = context.old is None or (identical(context.old.tree, context.new.tree) and not _has_more(context.new))
     level = verdict(findings, identical=same)
-    steps = [] if alone else swap_plan((f for f in findings if f.suppressed is None), level)
+    over = ended(context.contract)
+    # What cannot be read is not put into service, so there is nothing to plan.
+    steps = [] if alone or problems else swap_plan((f for f in findings if f.suppressed is None), level)
     facts: dict[str, Any] = {
         "verdict": "unproven" if problems and level != "breaks" else level,
         "plan": steps,
+        "ended": over,
         "new": context.new.name,
         "old": context.old.name if context.old else None,
         "identical": None if alone else same,
@@ -121,7 +124,7 @@ def _report(context: Context, fail_on: FailOn) -> Report:
         strict=True,
         fail_on=_FAIL_ON[fail_on],
         refused="" if problems or not fails(level, fail_on) else f"{level} is not accepted with --fail-on {fail_on}",
-        headline=headline(level, findings, steps, unread=len(problems), alone=alone),
+        headline=headline(level, findings, steps, unread=len(problems), alone=alone, ended=over),
         body=body(facts),
         rules=_documented(findings, kinds) + (RULES if problems else ()),
     )

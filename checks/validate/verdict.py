@@ -9,6 +9,7 @@ from typing import Literal, cast
 
 from ...config.settings import Accepted, Contract
 from ...report.errors import BadInput
+from . import registry
 from .rulebase import LEVELS, SEVERITY, Finding, Level
 
 FailOn = Literal["breaks", "restart", "unproven", "any"]
@@ -26,10 +27,13 @@ _FAILING: dict[str, frozenset[str]] = {
 def judged(findings: Iterable[Finding], contract: Contract, today: date | None = None) -> list[Finding]:
     """The findings with the levels and accepted exceptions of interlock.yaml applied.
 
-    An exception whose day is over, or that names no reason, does not silence anything; one that cannot be read
-    raises BadInput.
+    An exception whose day is over silences nothing (`ended` tells of it). Raises BadInput where one has no rule,
+    reason or day, and where a rule that is named does not exist.
     """
     now = today or datetime.now(UTC).date()
+    for key, names in (("levels", contract.levels), ("accept", [each.rule for each in contract.accept])):
+        for name in names:
+            _exists(name, f"contract.{key}")
     accepted = [(each, _last_day(each)) for each in contract.accept]
     result: list[Finding] = []
     for finding in findings:
@@ -42,6 +46,25 @@ def judged(findings: Iterable[Finding], contract: Contract, today: date | None =
                 current = replace(current, suppressed=f"{each.reason} (until {until.isoformat()})")
         result.append(current)
     return result
+
+
+def ended(contract: Contract, today: date | None = None) -> list[str]:
+    """The accepted exceptions whose day is over, in words. `judged` has read them all."""
+    now = today or datetime.now(UTC).date()
+    over = [each for each in contract.accept if _last_day(each) < now]
+    return [
+        f"the exception for {each.rule}{f' on {each.path}' if each.path else ''} ended on {each.until}" for each in over
+    ]
+
+
+def _exists(name: str, where: str) -> None:
+    known = registry.ids()
+    if name and name not in known:
+        from difflib import get_close_matches  # costs start-up, and few mistype
+
+        close = get_close_matches(name.upper(), known, n=1)
+        hint = f"did you mean '{close[0]}'?" if close else "interlock rules lists them"
+        raise BadInput(where, f"there is no rule {name!r}", hint=hint)
 
 
 def _last_day(accepted: Accepted) -> date:

@@ -90,16 +90,41 @@ def test_an_accepted_finding_ends_on_its_day(old: Path, breaking: Path) -> None:
     assert report.exit_code == exits.PASS
     assert "accepted" in report.headline
     assert all(f.suppressed and "clients moved" in f.suppressed for f in report.findings)
-    assert validate(breaking, old, contract=contract(-1)).exit_code == exits.REFUSED
+    late = validate(breaking, old, contract=contract(-1))
+    assert late.exit_code == exits.REFUSED
+    yesterday = (today - timedelta(days=1)).isoformat()
+    assert late.facts["ended"] == [f"the exception for {rule} ended on {yesterday}" for rule in sorted(rules)]
+    assert f"the exception for {min(rules)} ended on {yesterday}" in late.headline
+    assert report.facts["ended"] == []
     assert validate(breaking, old, contract=contract(1, "other.onnx")).exit_code == exits.REFUSED
 
 
 @pytest.mark.parametrize(
-    "broken", [{"rule": "X", "reason": "r", "until": "soon"}, {"rule": "X", "until": "2099-01-01"}]
+    "broken", [{"rule": "FIL-SET", "reason": "r", "until": "soon"}, {"rule": "FIL-SET", "until": "2099-01-01"}]
 )
 def test_an_exception_without_reason_or_day_is_refused(old: Path, broken: dict[str, str]) -> None:
     with pytest.raises(BadInput, match=r"until|reason"):
         validate(old, old, contract=Contract(accept=[Accepted(**broken)]))
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("ONX-DTYP", "did you mean 'ONX-DTYPE'?"), ("zzz", "interlock rules lists them")]
+)
+def test_a_rule_that_does_not_exist_is_refused(old: Path, name: str, hint: str) -> None:
+    accepted = [Accepted(rule=name, reason="r", until="2099-01-01")]
+    for contract in (Contract(levels={name: "hot"}), Contract(accept=accepted)):
+        with pytest.raises(BadInput, match=name) as caught:
+            validate(old, contract=contract)
+        assert caught.value.hint == hint
+
+
+def test_there_is_no_plan_for_what_may_not_go_live(old: Path, breaking: Path, tmp_path: Path) -> None:
+    assert validate(breaking, old, contract=Contract()).facts["plan"] == []
+    cut = folder(tmp_path / "cut", {"model.onnx": (old / "model.onnx").read_bytes()[:-20]})
+    report = validate(cut, old, contract=Contract())
+    assert report.facts["plan"] == []
+    assert "plan" not in report.headline
+    assert not any("swap plan" in str(getattr(block, "title", "")) for block in report.body)
 
 
 def test_a_broken_file_is_a_finding_and_never_a_pass(old: Path, tmp_path: Path) -> None:
@@ -257,7 +282,8 @@ def test_a_size_that_is_none(old: Path, text: str) -> None:
 
 def test_rules_are_documented_and_named_once() -> None:
     rules = registry.all_rules()
-    assert len({rule.id for rule in rules}) == len(rules)
+    assert {rule.id for rule in rules} == registry.ids()
+    assert len(registry.ids()) == len(rules)
     for rule in rules:
         assert rule.id.split("-")[0] == rule.family
         assert rule.summary

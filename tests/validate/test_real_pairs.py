@@ -98,7 +98,7 @@ PAIRS: dict[str, tuple[Package, Package, str, set[str], list[str]]] = {
         PYSILERO_2,
         "breaks",
         {"ONX-IN-REMOVED", "ONX-IN-ADDED", "ONX-OUT-REMOVED"},
-        ["preload", "verify", "drain-sessions"],
+        [],
     ),
     "newer format": (SILERO_62, IFLESS, "restart", {"ONX-IR", "ONX-ORDER"}, ["preload", "verify", "drain-sessions"]),
     "older format, sizes lost": (IFLESS, SILERO_62, "hot", {"ONX-DIM-WIDEN"}, ["preload", "verify", "drain-sessions"]),
@@ -107,12 +107,12 @@ PAIRS: dict[str, tuple[Package, Package, str, set[str], list[str]]] = {
         MAGIKA_3,
         "breaks",
         {"ONX-DTYPE", "ONX-DIM-NARROW"},
-        ["preload", "verify"],
+        [],
     ),
     "two spellings of dynamic": (DET_3, DET_4, "hot", set(), ["preload", "verify"]),
-    "output renamed": (REC_3, REC_4, "breaks", {"ONX-OUT-RENAMED"}, ["preload", "verify"]),
+    "output renamed": (REC_3, REC_4, "breaks", {"ONX-OUT-RENAMED"}, []),
     "the same bytes": (CLS_2, CLS_3, "equal", set(), []),
-    "embedding space moved": (EMBED_4, EMBED_5, "breaks", {"EMB-SPACE"}, ["preload", "verify", "reembed-index"]),
+    "embedding space moved": (EMBED_4, EMBED_5, "breaks", {"EMB-SPACE"}, []),
 }
 
 

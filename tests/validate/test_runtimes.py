@@ -12,6 +12,10 @@ from typing import NoReturn
 
 import pytest
 from interlock.checks.validate.graph.runtimes import RELEASES, floor, parse, show
+from interlock.checks.validate.run import validate
+from interlock.config.settings import Contract
+from interlock.report import exits
+from validate.build import onnx_model
 
 # Prints, for each (ir, opset, ml), whether the runtime loads an Identity graph of these versions.
 PROBE = r"""
@@ -142,3 +146,17 @@ def test_the_table_only_grows() -> None:
 )
 def test_versions(text: str, release: tuple[int, int] | None) -> None:
     assert parse(text) == release
+
+
+@pytest.mark.parametrize(("ir", "opset", "rule"), [(99, 16, "ONX-IR"), (8, 99, "ONX-OPSET")])
+def test_alone_a_model_needs_a_release_that_there_is(ir: int, opset: int, rule: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(onnx_model({"x": ("float", [2])}, {"y": ("float", [2])}, ir=ir, opset=opset))
+    report = validate(path, contract=Contract())
+    (finding,) = report.findings
+    assert (finding.rule, finding.level) == (rule, "restart")
+    assert "newer than any known release" in finding.message
+    assert report.exit_code == exits.REFUSED
+    newest = max(RELEASES.values())
+    path.write_bytes(onnx_model({"x": ("float", [2])}, {"y": ("float", [2])}, ir=newest.ir, opset=newest.opset))
+    assert validate(path, contract=Contract()).findings == []

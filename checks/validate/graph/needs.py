@@ -16,7 +16,7 @@ def needed(
     """A finding where version `new` of `what` needs a runtime that is not known to serve.
 
     With a declared runtime the table decides. Without one, what OLD needs is known to be there, as is the oldest
-    release of the table, which loads everything before it.
+    release of the table, which loads everything before it; alone, a model needs a release that there is.
     """
     declared = ctx.contract.runtimes.get(NAME, "")
     need = floor(what, new)
@@ -35,7 +35,12 @@ def needed(
             pointer=pointer,
         )
         return
-    if pair is None or new <= old:
+    if pair is None:
+        if need is None:
+            message = f"{label} {new} needs onnxruntime {show(need)}"
+            yield ctx.finding(rule, "restart", message, path=file, pointer=pointer)
+        return
+    if new <= old:
         return
     before = floor(what, old)
     if need is not None and (need == OLDEST or (before is not None and need <= before)):
