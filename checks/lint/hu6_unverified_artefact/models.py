@@ -201,9 +201,12 @@ def of_nim(resource: Resource) -> Iterator[Use]:
             yield Use(model, _combined(model, ""), resource.at(entry, "value"), "NIM_MODEL_NAME")
 
 
+_OFFLINE = re.compile(r"(^|/)bench[^/]*\.py$|[-_]offline\.py$")
+
+
 def serves(file: PythonFile) -> bool:
-    """Whether a Python file answers requests, and not those of a test suite."""
-    if is_test(file.path) or file.modules & {"pytest", "unittest"}:
+    """Whether a Python file answers requests, and not those of a test suite or a benchmark."""
+    if is_test(file.path) or _OFFLINE.search(file.path) or file.modules & {"pytest", "unittest"}:
         return False
     return any(map(_SERVERS.match, file.imports.values())) or any(_SERVER_CALLS.match(name) for name, _ in file.calls)
 
