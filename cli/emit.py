@@ -14,6 +14,7 @@ from ..report import formats
 from ..report.errors import BadInput, InterlockError
 from ..report.report import Report, failed
 from ..report.style import wants_colour
+from . import overwrite
 from .options import Outputs
 
 _SUMMARY = "$GITHUB_STEP_SUMMARY"
@@ -49,7 +50,10 @@ def run(command: str, outputs: Outputs, verb: Callable[[], Report]) -> int:
 
 
 def _targets(outputs: Outputs) -> list[Target]:
-    """Where the report goes: first what replaces stdout, then the FORMAT=FILE pairs."""
+    """Where the report goes: first what replaces stdout, then the FORMAT=FILE pairs.
+
+    Raises BadInput on a wrong option, and where a file that is not an earlier report would be replaced.
+    """
     main = Target(outputs.format, None)
     more: list[Target] = []
     for item in outputs.files:
@@ -75,10 +79,14 @@ def _targets(outputs: Outputs) -> list[Target]:
     twice = next((file for file in files if files.count(file) > 1), None)
     if twice is not None:
         raise BadInput(f"--output {twice}", "two formats would write this file", hint="give each format its own file")
+    for target in (main, *more):
+        if target.file is not None and target.file != os.environ.get("GITHUB_STEP_SUMMARY"):
+            overwrite.check(target.format, target.file)
     return [main, *more]
 
 
 def _safe_targets(outputs: Outputs) -> list[Target]:
+    """Where an error goes: stdout where it is about the files themselves."""
     try:
         return _targets(outputs)
     except BadInput:

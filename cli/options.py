@@ -38,7 +38,7 @@ Output = Annotated[
         "-o",
         metavar="[FORMAT=]FILE",
         envvar="INTERLOCK_OUTPUT",
-        help="write to FILE instead of stdout; with FORMAT= write FILE as well; repeatable",
+        help="write to FILE instead of stdout; with FORMAT= write FILE as well; replaces only reports; repeatable",
         rich_help_panel=_OUTPUT,
     ),
 ]

@@ -107,8 +107,12 @@ Outputs
                               the job summary: appended to in GitHub Actions, skipped
                               elsewhere
 
-A file is replaced as a whole or not at all. Results go to stdout, everything else to
-stderr.""",
+A file is replaced as a whole or not at all, and only where it is empty or an earlier
+report: in json, sarif, gitlab, junit and markdown that is told by how it begins, in the
+other formats by its name (.txt, .text, .log, .out or .report). Anything else that
+exists, and what the command reads, is left alone: exit code {bad_input} before anything runs.
+
+Results go to stdout, everything else to stderr.""",
     "suppressions": """\
 Suppressions: how to silence a finding
 

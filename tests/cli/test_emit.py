@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 from interlock.cli.emit import run
+from interlock.cli.main import main
 from interlock.cli.options import Outputs
 from interlock.models.errors import UnreadableModel
+from interlock.report import formats
 from interlock.report.errors import BadInput, NeedsAccess, Refused
 from interlock.report.finding import Finding, Location, Severity
 from interlock.report.report import Report
+from interlock.templates.drift import MARK
 
 
 def _report() -> Report:
@@ -88,9 +91,9 @@ def test_an_error_is_told_on_stderr_with_its_code(
 
 def test_an_error_leaves_the_old_result_in_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "manifests.yaml"
-    file.write_text("old\n")
+    file.write_text(f"{MARK}\nold\n")
     assert run("render", Outputs(files=(str(file),)), _raise(BadInput("x", "is bad"))) == 2
-    assert file.read_text() == "old\n"
+    assert file.read_text() == f"{MARK}\nold\n"
     assert capsys.readouterr().err == "error: x: is bad\n"
 
 
@@ -126,10 +129,82 @@ def test_a_file_that_cannot_be_written_fails_the_run_but_not_the_others(
 
 
 def test_a_symbolic_link_stays_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "real").write_text("old")
+    (tmp_path / "real").touch()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     run("lint", Outputs("json", (f"{tmp_path}/link",)), _report)
-    assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() != "old"
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text()
+
+
+FILES = {"json": "o.json", "sarif": "o.sarif", "gitlab": "o.json", "junit": "o.xml", "markdown": "o.md"}
+
+
+@pytest.mark.parametrize("form", formats.NAMES)
+def test_a_run_replaces_the_report_of_the_last_one(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / FILES.get(form, "o.txt")
+    for verb in (_report, lambda: Report(command="lint", inputs=1), _raise(BadInput("x", "is bad")), _report):
+        run("lint", Outputs(files=(f"{form}={file}",)), verb)
+        assert "left alone" not in capsys.readouterr().err
+    assert "bad" in file.read_text()
+
+
+@pytest.mark.parametrize("form", formats.NAMES)
+@pytest.mark.parametrize("name", ["config.json", "model.onnx", "deploy.yaml", "tokenizer"])
+def test_what_is_no_report_is_left_alone_and_nothing_runs(
+    form: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / name
+    content = {"config.json": b'{"model_type": "x"}', "model.onnx": b"\x08\x07\0"}.get(name, b"a: 1\n")
+    file.write_bytes(content)
+    ran: list[int] = []
+
+    def verb() -> Report:
+        ran.append(1)
+        return _report()
+
+    assert run("lint", Outputs(files=(f"{form}={file}",)), verb) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith(f"error: --output {file}: ") and "left alone\nhint: " in err
+    assert not ran and file.read_bytes() == content
+    assert run("lint", Outputs("json", (str(file),)), verb) == 2
+    assert json.loads(capsys.readouterr().out)["verdict"] == "error" and file.read_bytes() == content
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_file_that_cannot_be_read_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "o.txt"
+    file.write_text("x")
+    file.chmod(0)
+    assert run("lint", Outputs(files=(str(file),)), _report) == 2
+    assert "cannot be read" in capsys.readouterr().err
+
+
+def test_another_formats_report_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "o.json"
+    assert run("lint", Outputs(files=(f"json={file}",)), _report) == 1
+    assert run("lint", Outputs(files=(f"gitlab={file}",)), _report) == 2
+    assert "not a gitlab report" in capsys.readouterr().err
+
+
+def test_what_a_command_reads_is_never_its_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = tmp_path / "model"
+    model.mkdir()
+    for name, text in (("config.json", "{}"), ("vocab.txt", "a\nb\n"), ("weights.bin", "\0")):
+        (model / name).write_text(text)
+    kept = {path.name: path.read_bytes() for path in model.iterdir()}
+    for args in (
+        ["digest", str(model), "-o", f"json={model}/weights.bin"],
+        ["digest", str(model), "-o", f"{model}/vocab.txt"],
+        ["digest", str(model / "vocab.txt"), "-o", f"{model}/vocab.txt"],
+        ["verify", str(model), "--key", "no.pub", "-o", f"{model}/config.json"],
+        ["lint", f"{model}/vocab.txt", "-o", f"{model}/vocab.txt"],
+    ):
+        with pytest.raises(SystemExit) as caught:
+            main(args)
+        out, err = capsys.readouterr()
+        assert caught.value.code == 2 and out == "" and "left alone" in err
+    assert {path.name: path.read_bytes() for path in model.iterdir()} == kept
 
 
 def test_text_that_the_terminal_cannot_encode_is_escaped(tmp_path: Path) -> None:
