@@ -46,6 +46,11 @@ BROKEN = {
     "deep.py": (b"import torch\nx = " + b"(" * 5000 + b")" * 5000 + b"\n", "not"),
     "deep-attributes.py": (b"import torch\nx = a" + b".b" * 200_000 + b"\n", "not"),
     "nul.py": (b"import torch\0\n", "NUL"),
+    "types3.yaml": (
+        b"apiVersion: v1\nkind: Pod\nspec: {containers: [1, [2], {name: 3, image: [], env: {}}]}\n",
+        "not a list of containers",
+    ),
+    "types2.yaml": (b"apiVersion: v1\nkind: Pod\nspec: {containers: {a: 1}, volumes: 7}\n", "not a list of containers"),
 }
 
 ODD_BUT_FINE = {
@@ -59,8 +64,6 @@ ODD_BUT_FINE = {
     "scalars.yaml": (GOOD + "a: 0x1f\nb: 0o17\nc: 017\nd: 1_000\ne: .inf\nf: 2001-01-01\ng: 1:30\nh: 1e400\n").encode(),
     "empty-values.yaml": (GOOD + "spec:\nstatus: {}\n").encode(),
     "types.yaml": b"apiVersion: apps/v1\nkind: Deployment\nmetadata: text\nspec: [1, 2]\n",
-    "types2.yaml": b"apiVersion: v1\nkind: Pod\nspec: {containers: {a: 1}, volumes: 7, initContainers: x}\n",
-    "types3.yaml": b"apiVersion: v1\nkind: Pod\nspec: {containers: [1, [2], {name: 3, image: [], env: {}}]}\n",
     "list.json": b'{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "Service"}, 1, null]}',
     "one-line.yaml": (GOOD + 'data: "' + "x" * 1_000_000 + '"\n').encode(),
 }
