@@ -38,21 +38,20 @@ def check(form: str, file: str) -> None:
     inside = None
     for name, given in _given():
         if _same(path, given):
-            raise _refusal(file, f"is what this command reads ({name})")
+            raise _refusal(file, f"is what this command reads ({name})", "choose another name")
         inside = inside or (given if name in _MODELS and _below(path, given) else None)
     if form in _STARTS:
         if not re.match(_STARTS[form], head, re.DOTALL):
             raise _refusal(file, f"exists and is not a {form} report of interlock")
     elif inside is not None:
-        raise _refusal(file, f"exists and is part of {inside}")
+        raise _refusal(file, f"exists and is part of {inside}", "choose a name outside of it")
     elif not re.match(_RENDERED, head) and (path.suffix.lower() not in _SUFFIXES or b"\0" in head):
-        raise _refusal(
-            file, "exists and does not look like a report", f"end the name in {', '.join(sorted(_SUFFIXES))}"
-        )
+        hint = f"choose a name that ends in {', '.join(sorted(_SUFFIXES))}, or remove the file first"
+        raise _refusal(file, "exists and does not look like a report", hint)
 
 
-def _refusal(file: str, reason: str, instead: str = "choose another name") -> BadInput:
-    return BadInput(f"--output {file}", f"{reason}; it was left alone", hint=f"{instead}, or remove the file first")
+def _refusal(file: str, reason: str, hint: str = "choose another name, or remove the file first") -> BadInput:
+    return BadInput(f"--output {file}", f"{reason}; it was left alone", hint=hint)
 
 
 def _given() -> Iterator[tuple[str, Path]]:
