@@ -16,6 +16,7 @@ from typing import Any
 
 from ...report.errors import BadInput
 from ...report.finding import Finding
+from .sources.text import STDIN
 
 SCHEMA = "interlock.baseline/1"
 _AGAIN = "write it again with --update-baseline"
@@ -24,7 +25,9 @@ _AGAIN = "write it again with --update-baseline"
 def key(finding: Finding, root: str) -> str:
     """`rule path object` of a finding, the path relative to `root`."""
     where = finding.where
-    path = os.path.relpath(where.path, root).replace(os.sep, "/") if where and where.path else ""
+    path = where.path if where else ""
+    if path and path != STDIN:
+        path = os.path.relpath(path, root).replace(os.sep, "/")
     return f"{finding.rule} {path} {where.object if where else ''}".rstrip()
 
 

@@ -1,16 +1,14 @@
 """Finds the files of a run and reads each into subjects. One that cannot be read is noted, and the run goes on."""
 
 # A run handles tens of thousands of paths, and pathlib costs ten times as much a path.
-# ruff: noqa: PTH112, PTH113, PTH116, PTH118, PTH119, PTH120, PTH122, PTH123
+# ruff: noqa: PTH112, PTH113, PTH118, PTH119, PTH120, PTH122
 
 from __future__ import annotations
 
 import os
 import re
-import stat
-import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cache
@@ -22,7 +20,7 @@ from .lazy import lazy
 from .sources import table
 from .sources.gotemplate import flattened, is_template
 from .sources.kubernetes import Resource, misshapen, resources
-from .sources.text import MAX_BYTES, TextFile, Unreadable, decode
+from .sources.text import STDIN, TextFile, Unreadable, decode, read_bytes
 from .sources.yamlnodes import Document, Map, documents
 
 _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "venv"})
@@ -45,24 +43,31 @@ class Inputs:
     notices: list[tuple[str, Unreadable]] = field(default_factory=list[tuple[str, Unreadable]])
     others: int = 0
     templates: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    reader: Callable[[str], bytes] = read_bytes
 
     @property
     def count(self) -> int:
         """How many things were recognised: objects, and subjects that are no part of one."""
         return len(self.resources) + self.others
 
+    def text(self, path: str) -> TextFile:
+        """A file, or standard input, as text. Raises Unreadable on what is too large, special or not text."""
+        return TextFile(path, decode(self.reader(path)))
+
 
 def discover(paths: Iterable[str], exclude: Iterable[str] = ()) -> Iterator[tuple[str, bool]]:
     """(file, named by the user) of every file below `paths`, in order. Raises BadInput on a path that does not exist.
 
-    Folder links are not followed, so a loop of links is harmless; hidden folders other than .github are left out.
+    Standard input comes out as STDIN. Folder links are not followed, so a loop of links is harmless; hidden folders
+    other than .github are left out.
     """
     patterns = tuple(exclude)
     seen: set[str] = set()
     for path in paths:
         if path != "-" and not os.path.lexists(path):
             raise BadInput(path, "no such file or folder", hint="give files, folders, or - for standard input")
-        for file, named in _below(path, patterns) if os.path.isdir(path) else [(path, True)]:
+        given = STDIN if path == "-" else path
+        for file, named in _below(path, patterns) if os.path.isdir(path) else [(given, True)]:
             if file not in seen:
                 seen.add(file)
                 yield file, named
@@ -97,9 +102,14 @@ def excluded(path: str, patterns: Iterable[str]) -> bool:
     return False
 
 
-def collect(paths: Iterable[str], exclude: Iterable[str] = (), options: table.Options | None = None) -> Inputs:
-    """Read everything below `paths` that some source knows."""
-    inputs = Inputs()
+def collect(
+    paths: Iterable[str],
+    exclude: Iterable[str] = (),
+    options: table.Options | None = None,
+    reader: Callable[[str], bytes] = read_bytes,
+) -> Inputs:
+    """Read everything below `paths` that some source knows; `reader` gives the bytes of a file."""
+    inputs = Inputs(reader=reader)
     paths = list(paths)
     built = {file for path in paths for file in _build(path, inputs)}
     for path, named in discover(paths, exclude):
@@ -125,7 +135,7 @@ def _build(path: str, inputs: Inputs) -> list[str]:
         files = [*found.kustomizations, *found.files]
         _read_yaml(file, inputs, rendered=True)
         # Suppressions stand in comments, which the build drops.
-        inputs.files.extend(read_text(each) for each in dict.fromkeys(files))
+        inputs.files.extend(inputs.text(each) for each in dict.fromkeys(files))
     except Unreadable as error:
         inputs.notices.append((os.path.join(path, "kustomization.yaml"), error))
         return []
@@ -153,10 +163,10 @@ def _read(path: str, named: bool, inputs: Inputs, options: table.Options) -> Non
         _render(path, inputs, options)
     suffix = os.path.splitext(name)[1].lower()
     sources = table.sources_of(path, suffix)
-    is_yaml = suffix in table.YAML or ((named or path == "-") and not sources)
+    is_yaml = suffix in table.YAML or (named and not sources)
     if not sources and not is_yaml:
         return
-    file = read_text(path)
+    file = inputs.text(path)
     known = sum(map(len, inputs.subjects.values()))
     for what, source in sources:
         inputs.subjects[what].extend(_source(source).from_file(file))
@@ -180,24 +190,6 @@ def _render(path: str, inputs: Inputs, options: table.Options) -> None:
         if name == "Chart.yaml" and os.path.isdir(templates):
             for template, _ in _below(templates, ()):
                 _try(template, False, inputs, options)
-
-
-def read_text(path: str) -> TextFile:
-    """A file, or standard input for `-`, as text. Raises Unreadable on what is too large, special or not text."""
-    if path == "-":
-        data = sys.stdin.buffer.read(MAX_BYTES + 1)
-        path = "<stdin>"
-    else:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable("not a regular file")
-        if status.st_size > MAX_BYTES:
-            raise Unreadable(f"larger than {MAX_BYTES // 2**20} MiB", hint="leave it out with lint.exclude")
-        with open(path, "rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise Unreadable(f"larger than {MAX_BYTES // 2**20} MiB", hint="lint its parts")
-    return TextFile(path, decode(data))
 
 
 def _read_yaml(file: TextFile, inputs: Inputs, *, rendered: bool, of_interest: bool = True) -> None:

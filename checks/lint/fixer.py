@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
 from ...report.errors import BadInput
 from ...report.finding import Edit, Finding
+from .sources.text import STDIN, Unreadable, read_bytes
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -58,26 +60,77 @@ def _line_starts(text: str) -> list[int]:
     return starts
 
 
-def rewrite(path: str, findings: list[Finding]) -> tuple[str, str, int]:
-    """(old text, new text, fixes done) of one file. Raises BadInput where it is not a plain UTF-8 file."""
-    if path.startswith("<"):
-        raise BadInput(path, "standard input cannot be fixed in place", hint="use --diff, or give a file")
+class Drafts:
+    """What fixes make of files, pass after pass; nothing is written before `write`.
+
+    `read` gives the bytes of a file as the fixes so far leave it, for the next pass.
+    """
+
+    def __init__(self) -> None:
+        self._old: dict[str, bytes] = {}
+        self._new: dict[str, bytes] = {}
+        self._stdin: bytes | Unreadable | None = None
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file or of standard input. Raises Unreadable."""
+        if path in self._new:
+            return self._new[path]
+        return self._standard_input() if path == STDIN else read_bytes(path)
+
+    def _standard_input(self) -> bytes:
+        """Standard input can be read only once, and every pass needs it."""
+        if self._stdin is None:
+            try:
+                self._stdin = read_bytes(STDIN)
+            except Unreadable as error:
+                self._stdin = error
+        if isinstance(self._stdin, Unreadable):
+            raise self._stdin
+        return self._stdin
+
+    def fix(self, findings: Iterable[Finding], *, unsafe: bool) -> int:
+        """Do what can be done in one pass; returns how many fixes. Raises BadInput on a file that is not UTF-8."""
+        total = 0
+        for path, group in wanted(findings, unsafe=unsafe).items():
+            old = self.read(path)
+            new, count = _rewritten(path, old, group)
+            if new != old:
+                self._old.setdefault(path, old)
+                self._new[path] = new
+                total += count
+        return total
+
+    def write(self) -> None:
+        """Write the files. Raises BadInput on standard input, before anything is written."""
+        if STDIN in self._new:
+            raise BadInput(STDIN, "standard input cannot be fixed in place", hint="use --diff, or give a file")
+        for path, data in self._new.items():
+            _write(path, data)
+
+    def diff(self) -> str:
+        """What `write` changes, as a unified diff."""
+        return "".join(_diff(path, _text(old), _text(self._new[path])) for path, old in sorted(self._old.items()))
+
+
+def _rewritten(path: str, old: bytes, findings: list[Finding]) -> tuple[bytes, int]:
+    """A file with the fixes done and how many. Raises BadInput where it is not a plain UTF-8 file."""
     try:
-        old = Path(path).read_bytes().removeprefix(_BOM).decode("utf-8")
+        text = _text(old)
     except UnicodeDecodeError as error:
         raise BadInput(path, f"not UTF-8 at byte {error.start}: not fixed", hint="save it as UTF-8") from error
-    if "\r" in old.replace("\r\n", ""):
-        return old, old, 0  # lines that end in a lone carriage return: edits count line feeds
-    new, count = applied(old, findings)
-    return old, new, count
+    if "\r" in text.replace("\r\n", ""):
+        return old, 0  # lines that end in a lone carriage return: edits count line feeds
+    new, count = applied(text, findings)
+    return (_BOM if old.startswith(_BOM) else b"") + new.encode("utf-8"), count
 
 
-def write(path: str, text: str) -> None:
-    """Replace a file's text whole or not at all, keeping its mode and BOM; a link keeps pointing where it did."""
+def _text(data: bytes) -> str:
+    return data.removeprefix(_BOM).decode("utf-8")
+
+
+def _write(path: str, data: bytes) -> None:
+    """Replace a file whole or not at all, keeping its mode; a link keeps pointing where it did."""
     target = Path(path).resolve()
-    data = text.encode("utf-8")
-    if target.read_bytes().startswith(_BOM):
-        data = _BOM + data
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         draft.write_bytes(data)
@@ -87,7 +140,12 @@ def write(path: str, text: str) -> None:
         draft.unlink(missing_ok=True)
 
 
-def diff(path: str, old: str, new: str) -> str:
+def _diff(path: str, old: str, new: str) -> str:
     """A unified diff that `patch -p0` and `git apply -p0` take."""
-    lines = difflib.unified_diff(old.splitlines(True), new.splitlines(True), path, path)
+    lines = difflib.unified_diff(_lines(old), _lines(new), path, path)
     return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as `patch` counts them: a line feed ends one and nothing else does."""
+    return [line for line in re.split(r"(?<=\n)", text) if line]

@@ -61,8 +61,9 @@ def lint(
 ) -> Report:
     """Find the seven anti-patterns below `paths` (`-` is standard input), or below `lint.paths` of the settings.
 
-    `fix` rewrites files, `diff` only shows what it would write (in the report's payload). `baseline` names a file of
-    accepted findings and `since` a Git revision whose findings do not count. What cannot be read is a notice.
+    `fix` rewrites files; `diff` shows in the report's payload what that would write, with the findings as they are now.
+    `baseline` names a file of accepted findings and `since` a Git revision whose findings do not count. What cannot be
+    read is a notice.
     Raises BadInput on a path that does not exist, an unknown rule, a broken baseline or an unknown revision.
     """
     settings = settings or load()
@@ -70,17 +71,18 @@ def lint(
     selection = choose(select or rules.select, [*ignore, *rules.ignore], pedantic=pedantic or rules.pedantic)
     setup = _Setup(selection, settings, options or Options())
     targets = _paths(paths, settings)
-    result = _pass(targets, setup)
-    shown, fixed = "", 0
-    if diff:
-        shown, fixed = _diff(result.findings, unsafe=unsafe_fixes)
-    elif fix:
-        for _ in range(_PASSES):
-            done = _fix(result.findings, unsafe=unsafe_fixes)
-            fixed += done
-            if not done:
-                break
-            result = _pass(targets, setup)
+    drafts = fixer.Drafts()
+    result = last = _pass(targets, setup, drafts)
+    fixed = 0
+    for _ in range(_PASSES if fix or diff else 0):
+        done = drafts.fix(last.findings, unsafe=unsafe_fixes)
+        fixed += done
+        if not done:
+            break
+        last = _pass(targets, setup, drafts)
+    if fix and not diff:
+        drafts.write()
+        result = last
     findings, facts = result.findings, {"files": len(result.inputs.files), "objects": len(result.inputs.resources)}
     if since:
         findings = _since(since, targets, findings, setup)
@@ -99,20 +101,20 @@ def lint(
         fail_on=fail_on,
         rules=tuple(result.rules),
         facts={**facts, "rules": len(result.rules), "fixed": fixed},
-        payload=shown,
+        payload=drafts.diff() if diff else "",
     )
     report.body = sections(report, result.inputs, statistics=statistics, files=show_files)
     report.headline = headline(report, result.inputs)
     return report
 
 
-def _pass(paths: list[str], setup: _Setup) -> _Result:
-    """Read and judge once, suppressions applied."""
+def _pass(paths: list[str], setup: _Setup, drafts: fixer.Drafts) -> _Result:
+    """Read and judge once, suppressions applied; of files with drafts, the drafts."""
     rules = setup.settings.settings.lint
     collecting = gc.isenabled()
     gc.disable()  # a run only allocates; the collector would walk all of it again and again
     try:
-        inputs = collect(paths, rules.exclude, setup.options)
+        inputs = collect(paths, rules.exclude, setup.options, drafts.read)
         findings, ran, _ = analyse(inputs, setup.chosen, rules, severities(rules.severity))
     finally:
         if collecting:
@@ -142,26 +144,6 @@ def _notice(path: str, note: Unreadable) -> Finding:
     )
 
 
-def _fix(findings: list[Finding], *, unsafe: bool) -> int:
-    total = 0
-    for path, group in fixer.wanted(findings, unsafe=unsafe).items():
-        old, new, count = fixer.rewrite(path, group)
-        if new != old:
-            fixer.write(path, new)
-            total += count
-    return total
-
-
-def _diff(findings: list[Finding], *, unsafe: bool) -> tuple[str, int]:
-    parts: list[str] = []
-    total = 0
-    for path, group in sorted(fixer.wanted(findings, unsafe=unsafe).items()):
-        old, new, count = fixer.rewrite(path, group)
-        parts.append(fixer.diff(path, old, new))
-        total += count
-    return "".join(parts), total
-
-
 def _since(revision: str, paths: list[str], findings: list[Finding], setup: _Setup) -> list[Finding]:
     """The findings that the tree at `revision` does not have."""
     from .since import checkout
@@ -169,5 +151,5 @@ def _since(revision: str, paths: list[str], findings: list[Finding], setup: _Set
     earlier: Counter[str] = Counter()
     with checkout(revision, paths) as (folder, there, root):
         if there:
-            earlier = baselines.count(_pass(there, setup).findings, folder)
+            earlier = baselines.count(_pass(there, setup, fixer.Drafts()).findings, folder)
     return baselines.subtract(findings, earlier, root)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
+import shutil
 import subprocess
+import sys
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from textwrap import dedent
@@ -39,6 +43,7 @@ BAD = dedent(
                   port: 8000
     """
 )
+FIXTURES = Path(__file__).resolve().parent.parent / "corpus" / "lint"
 PROBE = "path: /v2/health/live  # quick"
 
 
@@ -297,6 +302,31 @@ def test_diff_writes_nothing(tree: Path) -> None:
     assert rules(lint(["."])) == []
 
 
+@pytest.mark.parametrize("unsafe", [False, True])
+@pytest.mark.parametrize("rule", sorted(path.parent.name for path in FIXTURES.glob("*/fixed")))
+def test_diff_shows_all_that_fix_writes(tree: Path, rule: str, unsafe: bool) -> None:
+    """Fixes that other fixes make room for come in later passes, and `--diff` makes those passes too."""
+    for copy in ("shown", "written"):
+        shutil.copytree(FIXTURES / rule / "bad", tree / copy)
+    shown = lint(["shown"], diff=True, unsafe_fixes=unsafe, pedantic=True)
+    written = lint(["written"], fix=True, unsafe_fixes=unsafe, pedantic=True)
+    assert shown.facts["fixed"] == written.facts["fixed"]
+    assert contents(tree / "shown") == contents(FIXTURES / rule / "bad")
+    subprocess.run(["patch", "-p0", "--binary"], input=shown.payload.encode(), check=True, capture_output=True)
+    assert contents(tree / "shown") == contents(tree / "written")
+
+
+def test_fix_that_fails_writes_nothing(tree: Path) -> None:
+    (tree / "later.yaml").write_bytes(BAD.encode("utf-16"))
+    with pytest.raises(BadInput, match="not UTF-8"):
+        lint(["."], fix=True)
+    assert (tree / "deploy.yaml").read_text() == BAD
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def test_unsafe_fix_needs_its_option(tree: Path) -> None:
     (tree / "deploy.yaml").write_text(BAD.split("          readinessProbe")[0])
     assert lint(["."], fix=True).facts["fixed"] == 0
@@ -326,3 +356,52 @@ def test_strict_fails_on_the_unread(tree: Path) -> None:
     assert lint(["."]).exit_code == 0
     assert lint(["."], strict=True).exit_code == 2
     assert lint(["broken.yaml"]).exit_code == 2
+
+
+# standard input
+
+
+@pytest.fixture
+def piped(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Gives standard input a text."""
+
+    def give(text: str) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+    return give
+
+
+def test_standard_input_has_one_name(piped: Callable[[str], None]) -> None:
+    piped(BAD + "---\nkind: [\n")
+    report = lint(["-"], show_files=True)
+    assert {f.where.path for f in report.findings if f.where} == {"<stdin>"}
+    piped("\0")
+    report = lint(["-"], show_files=True)
+    assert [f.where.path for f in report.findings if f.where] == ["<stdin>"]
+    assert report.body[0].rows == [("<stdin>", "0", "unread")]  # type: ignore[union-attr]
+
+
+def test_standard_input_can_be_shown_fixed(piped: Callable[[str], None]) -> None:
+    piped(BAD)
+    report = lint(["-"], diff=True)
+    assert "+              path: /v2/health/ready  # quick" in " ".join(report.payload.splitlines())
+    piped(BAD)
+    with pytest.raises(BadInput, match="standard input cannot be fixed"):
+        lint(["-"], fix=True)
+
+
+def test_standard_input_counts_after_other_files_are_fixed(piped: Callable[[str], None]) -> None:
+    piped("kind: [\n")
+    report = lint(["-", "deploy.yaml"], fix=True)
+    assert report.facts["fixed"] == 1
+    assert report.unread == 1
+
+
+def test_baseline_of_standard_input_holds_in_any_folder(piped: Callable[[str], None], tree: Path) -> None:
+    piped(BAD)
+    (tree / "notes").mkdir()
+    lint(["-"], baseline="notes/base.json", update_baseline=True)
+    document = json.loads((tree / "notes" / "base.json").read_text())
+    assert document["findings"] == {"HU102 <stdin> Deployment/ranker": 1}
+    piped(BAD)
+    assert lint(["-"], baseline="notes/base.json").exit_code == 0

@@ -103,9 +103,9 @@ def test_fix_gives_the_fixed_input(rule: str, path: Path, tmp_path: Path) -> Non
         shutil.copytree(bad, copy)
     else:
         shutil.copy(bad, copy)
-    for file, findings in fixer.wanted(_findings(copy, rule), unsafe=True).items():
-        _, new, _ = fixer.rewrite(file, findings)
-        fixer.write(file, new)
+    drafts = fixer.Drafts()
+    drafts.fix(_findings(copy, rule), unsafe=True)
+    drafts.write()
     files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
     for file in files:
         assert (tmp_path / file.relative_to(path.parent)).read_text() == file.read_text()
