@@ -28,15 +28,15 @@ class Blobs:
         """Where a blob of this digest is or would be."""
         return self.folder / hexadecimal(digest)
 
-    def read(self, digest: str, limit: int) -> bytes:
-        """A small blob, verified. Raises BadInput when it is absent, damaged, or larger than `limit` bytes."""
+    def read(self, digest: str, limit: int, hint: str = _AGAIN) -> bytes:
+        """A small blob, verified. Raises BadInput with `hint` when it is absent, damaged, or larger than `limit`."""
         path = self.path(digest)
         if not path.is_file():
-            raise self._missing(digest)
+            raise self._missing(digest, hint)
         with explained("read", path):
             data = durable.read_bounded(path, limit)
         if digest_of(data) != digest:
-            raise self._damaged(path, f"its bytes have the digest {digest_of(data)}")
+            raise self._damaged(path, f"its bytes have the digest {digest_of(data)}", hint)
         return data
 
     def check(self, layer: Descriptor, *, verify: bool) -> Path:
@@ -103,8 +103,8 @@ class Blobs:
         """Make the names of all blobs durable."""
         durable.sync_folder(self.folder)
 
-    def _missing(self, digest: str) -> BadInput:
-        return BadInput(f"{self._name}@{digest}", "the blob is missing", hint=_AGAIN, code="REL-MISSING")
+    def _missing(self, digest: str, hint: str = _AGAIN) -> BadInput:
+        return BadInput(f"{self._name}@{digest}", "the blob is missing", hint=hint, code="REL-MISSING")
 
-    def _damaged(self, path: Path, why: str) -> BadInput:
-        return BadInput(path, f"corrupt blob: {why}", hint=f"{_AGAIN}; then check the disk", code="REL-CORRUPT")
+    def _damaged(self, path: Path, why: str, hint: str = _AGAIN) -> BadInput:
+        return BadInput(path, f"corrupt blob: {why}", hint=f"{hint}; then check the disk", code="REL-CORRUPT")

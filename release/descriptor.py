@@ -54,14 +54,14 @@ def canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def parse_json(data: bytes, what: str) -> dict[str, Any]:
-    """A JSON object. Raises BadInput when the bytes are anything else."""
+def parse_json(data: bytes, what: str, hint: str = "it is damaged: publish the model again") -> dict[str, Any]:
+    """A JSON object. Raises BadInput with `hint` when the bytes are anything else."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise BadInput(what, f"not JSON: {str(error).lower()}", hint="the file is damaged: publish it again") from error
+        raise BadInput(what, f"not JSON: {str(error).lower()}", hint=hint) from error
     if not isinstance(value, dict):
-        raise BadInput(what, "not a JSON object", hint="the file is damaged: publish it again")
+        raise BadInput(what, "not a JSON object", hint=hint)
     return value  # pyright: ignore[reportUnknownVariableType]
 
 
@@ -85,12 +85,14 @@ class Descriptor:
         return value
 
 
-def parse_descriptor(value: Any, what: str, pointer: str) -> Descriptor:
-    """A descriptor found at a JSON pointer of `what`. Raises BadInput on a missing member, a digest that is not
-    SHA-256, a negative size, or annotations that are not strings."""
+def parse_descriptor(
+    value: Any, what: str, pointer: str, hint: str = "the artefact is damaged or was not made by an OCI tool"
+) -> Descriptor:
+    """A descriptor found at a JSON pointer of `what`. Raises BadInput with `hint` on a missing member, a digest that
+    is not SHA-256, a negative size, or annotations that are not strings."""
 
     def fail(reason: str) -> BadInput:
-        return BadInput(what, f"{pointer}: {reason}", hint="the artefact is damaged or was not made by an OCI tool")
+        return BadInput(what, f"{pointer}: {reason}", hint=hint)
 
     if not isinstance(value, dict):
         raise fail("not a descriptor")

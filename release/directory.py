@@ -31,6 +31,10 @@ POINTER = "version.json"
 STATE = ".interlock"
 SCHEMA = "interlock.version/1"
 
+_POINTER_HINT = (
+    "remove it, then put the last good version back: interlock publish, or for a stage what interlock status says"
+)
+
 
 class Directory:
     """A directory of versions. With `create` an absent one is made; else its absence is BadInput."""
@@ -63,12 +67,10 @@ class Directory:
         if not path.exists():
             return {}
         with explained("read", path):
-            pointer = parse_json(durable.read_bounded(path, 1 << 20), str(path))
+            pointer = parse_json(durable.read_bounded(path, 1 << 20), str(path), _POINTER_HINT)
         digest = pointer.get("digest")
         if not is_digest(digest) or pointer.get("path") != f"versions/{hexadecimal(str(digest))}":
-            raise BadInput(
-                path, "names no version", hint="put the last good version back: interlock rollback, or publish"
-            )
+            raise BadInput(path, "names no version", hint=_POINTER_HINT)
         return pointer
 
     def serve(self, digest: str | None, **extra: Any) -> None:

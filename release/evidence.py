@@ -27,6 +27,12 @@ STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://slsa.dev/verification_summary/v1"
 VERIFIER = "urn:interlock:gate"
 
+# What is unreadable is not passed over: it could be the failure that came after a pass.
+_AWAY = (
+    "remove this evidence (oci-layout: its entry in index.json; directory: its file below .interlock/attached; "
+    "registry: its manifest) and run the gate again"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
@@ -108,15 +114,15 @@ def evidence_of(store: Store, subject: str, trusted: list[Path]) -> list[Evidenc
     found: list[Evidence] = []
     for attachment in store.attached(subject, ARTIFACT):
         what = f"{store.name}@{attachment.digest}"
-        envelope = parse_json(attachment.payload, what)
+        envelope = parse_json(attachment.payload, what, _AWAY)
         try:
             payload = base64.b64decode(str(envelope.get("payload")), validate=True)
-            evidence = _read(parse_json(payload, what), what)
+            evidence = _read(parse_json(payload, what, _AWAY), what)
             signer = _signer(payload, envelope.get("signatures"), trusted, what)
         except (binascii.Error, KeyError, TypeError, ValueError) as error:
-            raise BadInput(what, "not evidence as interlock writes it", hint="run the gate again") from error
+            raise BadInput(what, "not evidence as interlock writes it", hint=_AWAY) from error
         if evidence.subject != subject:
-            raise BadInput(what, f"it speaks of {evidence.subject}, not of {subject}", hint="run the gate again")
+            raise BadInput(what, f"it speaks of {evidence.subject}, not of {subject}", hint=_AWAY)
         found.append(replace(evidence, digest=attachment.digest, signer=signer))
     return sorted(found, key=lambda evidence: evidence.time)
 
@@ -124,7 +130,7 @@ def evidence_of(store: Store, subject: str, trusted: list[Path]) -> list[Evidenc
 def _read(tree: dict[str, Any], what: str) -> Evidence:
     predicate = tree["predicate"]
     if (tree["_type"], tree["predicateType"]) != (STATEMENT, PREDICATE):
-        raise BadInput(what, "another kind of statement", hint="run the gate again")
+        raise BadInput(what, "another kind of statement", hint=_AWAY)
     ours = predicate["interlock"]
     datetime.fromisoformat(predicate["timeVerified"])
     return Evidence(
@@ -155,7 +161,7 @@ def _signer(payload: bytes, signatures: Any, trusted: list[Path], what: str) -> 
             try:
                 public.verify(base64.b64decode(signature["sig"]), dsse.pae(payload), keys.ecdsa(public))
             except InvalidSignature:
-                hint = "someone changed the evidence: find out who can write there, then run the gate again"
+                hint = f"someone changed the evidence: find out who can write there, then {_AWAY}"
                 raise BadInput(what, f"the signature by {path} does not hold", hint=hint, code="REL-FORGED") from None
             return str(path)
     return ""

@@ -175,7 +175,10 @@ def _broken(path: Path, why: str) -> BadInput:
 
 
 def _parse(data: bytes, path: Path) -> Event:
-    tree = parse_json(data, str(path))
+    try:
+        tree = parse_json(data, str(path))
+    except BadInput as error:
+        raise _broken(path, error.reason) from error
     text = {name: tree.get(name) for name in ("prev", "time", "actor", "stage", "request", "place", "reason")}
     evidence, details, seq = tree.get("evidence"), tree.get("details"), tree.get("seq")
     if (

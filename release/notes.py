@@ -21,6 +21,12 @@ from .store import Attachment
 _MAX_JSON = 16 << 20
 _WAIT = 30.0
 
+_TAGS_HINT = (
+    "restore it from a backup; or remove it and publish the tags again: interlock status says how to put those of "
+    "stages back"
+)
+_ATTACHED_HINT = "restore the file from a backup, or remove it and run the gate again"
+
 
 class Notes:
     """The notes in `state`; `name` is what messages call the place."""
@@ -35,9 +41,9 @@ class Notes:
         if not path.exists():
             return {}
         with explained("read", path):
-            tags = parse_json(durable.read_bounded(path, _MAX_JSON), str(path))
+            tags = parse_json(durable.read_bounded(path, _MAX_JSON), str(path), _TAGS_HINT)
         if not all(is_digest(digest) for digest in tags.values()):
-            raise BadInput(path, "a tag names something that is not a digest", hint="restore the file")
+            raise BadInput(path, "a tag names something that is not a digest", hint=_TAGS_HINT)
         return tags
 
     def point(self, tag: str, digest: str | None) -> None:
@@ -74,8 +80,8 @@ class Notes:
             with explained("read", path):
                 data = durable.read_bounded(path, _MAX_JSON)
             if not name.endswith(f"-{hexadecimal(digest_of(data))}.json"):
-                raise BadInput(path, "corrupt: its bytes do not have the digest in its name", hint="remove the file")
-            body = parse_json(data, str(path))
+                raise BadInput(path, "corrupt: its bytes do not have the digest in its name", hint=_ATTACHED_HINT)
+            body = parse_json(data, str(path), _ATTACHED_HINT)
             if body.get("artifactType") == artifact:
                 found.append(Attachment(digest_of(data), _payload(body, path)))
         return found
@@ -85,4 +91,4 @@ def _payload(body: dict[str, Any], path: Path) -> bytes:
     try:
         return base64.b64decode(str(body.get("payload")), validate=True)
     except binascii.Error as error:
-        raise BadInput(path, "the payload is not base64", hint="remove the file") from error
+        raise BadInput(path, "the payload is not base64", hint=_ATTACHED_HINT) from error

@@ -37,6 +37,7 @@ from .descriptor import (
 from .durable import Progress, explained, quiet
 from .lock import exclusive
 from .modelpack import Entry, Manifest, build
+from .relist import manifests_in
 from .store import Attachment, Pushed
 from .tree import File
 
@@ -48,6 +49,13 @@ _MARK_JSON = canonical({"imageLayoutVersion": "1.0.0"})
 _MAX_INDEX = 64 << 20
 _INDEX_WAIT = 30.0
 
+_MARK_HINT = f"write this into it: {_MARK_JSON.decode()}"
+_INDEX_HINT = (
+    "restore it from a backup; or remove it and publish a model again: versions and evidence are listed anew, without "
+    "tags, and interlock status says how to put those of stages back"
+)
+_ATTACHED_HINT = "restore the blob from a backup, or take its entry out of index.json and run the gate again"
+
 
 class OciLayout:
     """A layout directory. With `create` an absent or empty one is made; else its absence is BadInput."""
@@ -56,22 +64,32 @@ class OciLayout:
         self.root = root
         self.parallel = True
         self.name = name or f"oci-layout:{root}"
+        # How many manifests a lost index.json was made anew from.
+        self.relisted = 0
         self._blobs = Blobs(root / "blobs" / "sha256", root / STATE, self.name)
         if create and self._may_create():
             with explained("create the layout", root):
                 durable.make_folders(self._blobs.folder)
                 (root / STATE).mkdir(exist_ok=True)
-                if not (root / "index.json").exists():
-                    self._write_index([])
-                durable.write(root / MARK, _MARK_JSON, drafts=root / STATE)
+                self._make_index()
+                if not (root / MARK).exists():
+                    durable.write(root / MARK, _MARK_JSON, drafts=root / STATE)
         self._check_mark()
 
     def _may_create(self) -> bool:
-        """Whether the place is free: absent, empty, or left by a run that was killed while it made the layout."""
+        """Whether the place is free: absent, empty, or left by a run that was killed while it made the layout; or a
+        layout that lost its index."""
         if not self.root.is_dir():
             return not os.path.lexists(self.root)
         names = {entry.name for entry in os.scandir(self.root)}
-        return names <= {"blobs", "index.json", STATE}
+        return names <= {"blobs", "index.json", STATE} or (MARK in names and "index.json" not in names)
+
+    def _make_index(self) -> None:
+        with exclusive(self.root / STATE / "lock", self.name, doing="listing", wait=_INDEX_WAIT):
+            if not (self.root / "index.json").exists():
+                entries = manifests_in(self._blobs)
+                self._write_index(entries)
+                self.relisted = len(entries)
 
     def _check_mark(self) -> None:
         mark = self.root / MARK
@@ -81,7 +99,7 @@ class OciLayout:
             raise BadInput(
                 self.root, reason, hint=f"publish a model there first: interlock publish MODEL {self.name}:TAG"
             )
-        version = str(parse_json(durable.read_bounded(mark, 4096), str(mark)).get("imageLayoutVersion"))
+        version = str(parse_json(durable.read_bounded(mark, 4096), str(mark), _MARK_HINT).get("imageLayoutVersion"))
         if not version.startswith("1."):
             raise BadInput(
                 mark, f"image layout version {version[:40]!r}, only 1.x is read", hint="use a newer interlock"
@@ -91,13 +109,15 @@ class OciLayout:
 
     def _index(self) -> list[dict[str, Any]]:
         path = self.root / "index.json"
+        if not path.exists():
+            raise BadInput(path, "the index of the layout is missing", hint=_INDEX_HINT)
         with explained("read", path):
-            tree = parse_json(durable.read_bounded(path, _MAX_INDEX), str(path))
+            tree = parse_json(durable.read_bounded(path, _MAX_INDEX), str(path), _INDEX_HINT)
         manifests = tree.get("manifests")
         if not isinstance(manifests, list):
-            raise BadInput(path, "no list of manifests", hint="the layout is damaged: restore index.json")
+            raise BadInput(path, "no list of manifests", hint=_INDEX_HINT)
         for number, item in enumerate(manifests):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-            parse_descriptor(item, str(path), f"/manifests/{number}")
+            parse_descriptor(item, str(path), f"/manifests/{number}", _INDEX_HINT)
         return manifests  # pyright: ignore[reportUnknownVariableType]
 
     def _drafts(self) -> Path:
@@ -243,12 +263,12 @@ class OciLayout:
             if item.get("artifactType") != artifact or _notes(item).get(SUBJECT, subject) != subject:
                 continue
             what = f"{self.name}@{item['digest']}"
-            tree = parse_json(self.manifest(item["digest"]), what)
+            tree = parse_json(self._blobs.read(item["digest"], MAX_MANIFEST, _ATTACHED_HINT), what, _ATTACHED_HINT)
             if not tree.get("subject") or parse_descriptor(tree["subject"], what, "/subject").digest != subject:
                 continue
             layers: list[Any] = tree.get("layers") or [None]
             layer = parse_descriptor(layers[0], what, "/layers/0")
-            found.append(Attachment(item["digest"], self._blobs.read(layer.digest, MAX_MANIFEST)))
+            found.append(Attachment(item["digest"], self._blobs.read(layer.digest, MAX_MANIFEST, _ATTACHED_HINT)))
         return found
 
     def state(self) -> Path:

@@ -24,12 +24,16 @@ from .descriptor import (
     parse_json,
 )
 from .store import Attachment
+from .transport import NOT_A_REGISTRY
 
 if TYPE_CHECKING:
     from .registry import Registry
 
 _ROUNDS = 40
 _STABLE = 2
+
+_TAG_HINT = "remove the tag there and run the gate again"
+_MANIFEST_HINT = "delete this manifest there and run the gate again"
 
 
 class Referrers:
@@ -80,9 +84,9 @@ class Referrers:
         raw = self._registry.get_manifest(tag)
         if raw is None:
             return []
-        found = parse_json(raw, f"{self._registry.name}:{tag}").get("manifests")
+        found = parse_json(raw, f"{self._registry.name}:{tag}", _TAG_HINT).get("manifests")
         if not isinstance(found, list):
-            raise BadInput(f"{self._registry.name}:{tag}", "not an index", hint="remove the tag and run it again")
+            raise BadInput(f"{self._registry.name}:{tag}", "not an index", hint=_TAG_HINT)
         return found  # pyright: ignore[reportUnknownVariableType]
 
     def attached(self, subject: str, artifact: str) -> list[Attachment]:
@@ -90,14 +94,14 @@ class Referrers:
         registry = self._registry
         answer = registry.referrers_answer(subject, artifact)
         if answer is not None:
-            listed: list[Any] = parse_json(answer, f"{registry.name} referrers").get("manifests") or []
+            listed: list[Any] = parse_json(answer, f"{registry.name} referrers", NOT_A_REGISTRY).get("manifests") or []
         else:
             listed = list(self._index(_fallback(subject)))
         found: list[Attachment] = []
         for number, item in enumerate(listed):
             entry = parse_descriptor(item, f"{registry.name} referrers", f"/manifests/{number}")
             what = f"{registry.name}@{entry.digest}"
-            tree = parse_json(registry.manifest(entry.digest), what)
+            tree = parse_json(registry.manifest(entry.digest), what, _MANIFEST_HINT)
             if tree.get("artifactType") != artifact:
                 continue
             if parse_descriptor(tree.get("subject"), what, "/subject").digest == subject:

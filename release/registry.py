@@ -22,7 +22,7 @@ from .durable import Progress, quiet
 from .modelpack import Entry, Manifest, build
 from .referrers import Referrers
 from .store import Attachment, Pushed
-from .transport import Transport, read_bounded
+from .transport import NOT_A_REGISTRY, Transport, read_bounded
 from .tree import File
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Registry:
             if response.status_code == 404:
                 response.close()
                 break
-            page: list[Any] = parse_json(read_bounded(response), f"{self.name} tags").get("tags") or []
+            page: list[Any] = parse_json(read_bounded(response), f"{self.name} tags", NOT_A_REGISTRY).get("tags") or []
             names += map(str, page)
             following = response.links.get("next", {}).get("url")
             if not following:

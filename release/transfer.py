@@ -17,6 +17,7 @@ from .evidence import carry
 from .ledger import has_ledger
 from .modelpack import Entry, Manifest
 from .naming import errors_named, report_named, why_not
+from .ocilayout import OciLayout
 from .progress import watched
 from .reference import Reference, digest_in, open_model, open_store, parse
 from .signatures import attach_signature, signature_of
@@ -61,6 +62,8 @@ def publish_model(model: str, target: str, tags: Sequence[str], config: Config) 
     if isinstance(store, Directory) and not owner:
         store.serve(manifest.digest, **({"version": names[0]} if names else {}))
         note = "; version.json names it"
+    if isinstance(store, OciLayout) and store.relisted:
+        note += f"; index.json was missing: {store.relisted} manifests are listed anew, without their tags"
     note += "".join(f"; tag {name} moved from {before}" for name, before in moved.items())
     facts = {
         "digest": manifest.digest,

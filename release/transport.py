@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _LOOPBACK = re.compile(r"(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?")
 PLAIN = "INTERLOCK_PLAIN_HTTP"
+NOT_A_REGISTRY = "check the address: a proxy or a login page may answer in the registry's place"
 _ALIASES = {"docker.io": "registry-1.docker.io", "index.docker.io": "registry-1.docker.io"}
 _TIMEOUT = (10.0, 120.0)
 _ATTEMPTS = 4
@@ -117,7 +118,7 @@ class Transport:
             self._unreachable(error)
         if response.status_code != 200:
             self._no_credentials(f"its token service answers {response.status_code}")
-        answer = parse_json(read_bounded(response), realm)
+        answer = parse_json(read_bounded(response), realm, NOT_A_REGISTRY)
         return f"Bearer {answer.get('token') or answer.get('access_token')}"
 
     def _no_credentials(self, why: str) -> NoReturn:
