@@ -38,7 +38,7 @@ _VERBS = {
     "promote": ".release.run",
     "publish": ".release.run",
     "pull": ".release.run",
-    "render": ".templates.run",
+    "render": ".cli.manifests",
     "rollback": ".release.run",
     "sign": ".signing.run",
     "status": ".release.run",

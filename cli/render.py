@@ -57,20 +57,10 @@ def render(
     interlock render vllm --values values.yaml --check deploy/
     interlock render vllm --show-values
     """
-    from ..config.settings import Identity
     from ..report.errors import BadInput
     from ..report.report import Report
-    from ..signing.identity import check_rules
-    from ..signing.keys import parse_public
     from ..templates.reference import describe
-    from ..templates.run import render as verb
-
-    def signer(given: str | Identity) -> None:
-        # What verify would refuse must not get as far as a pod that can never start.
-        if isinstance(given, Identity):
-            check_rules([given])
-        else:
-            parse_public(given.encode("utf-8", "replace"), "public key")
+    from .manifests import render as verb
 
     def call() -> Report:
         if show_values:
@@ -87,7 +77,6 @@ def render(
             output_dir=output_dir,
             check=check,
             diff=diff,
-            signer=signer,
         )
 
     return run("render", Outputs(output_format, tuple(output or ()), color), call)

@@ -149,6 +149,16 @@ def test_signers_that_verify_refuses_are_refused(
     assert item.partition("=")[0] + ".0: " in reason
 
 
+def test_the_python_api_judges_signers_too(values: dict[str, Any]) -> None:
+    import interlock
+
+    assert interlock.render("vllm", values=values).payload == render("vllm", values=values).payload
+    values["trust"] = {"identities": [{"issuer": "x", "subject_pattern": ".*"}]}
+    with pytest.raises(BadInput, match="is weak") as caught:
+        interlock.render("vllm", values=values)
+    assert caught.value.code == "VER-WEAK-PATTERN"
+
+
 def test_errors_say_the_next_step(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "taken").write_text("")
     for args in (
