@@ -25,9 +25,11 @@ _HINTS = {
     errno.ENOSPC: "free some space and run the same command again",
     errno.EDQUOT: "free some of your quota and run the same command again",
     errno.EFBIG: "raise the file size limit (ulimit -f) and run the same command again",
-    errno.EACCES: "give this user write access and run the same command again",
-    errno.EPERM: "give this user write access and run the same command again",
+    errno.EACCES: "give this user {} access and run the same command again",
+    errno.EPERM: "give this user {} access and run the same command again",
     errno.EROFS: "mount it writable, or choose another place",
+    errno.ENOENT: "check that it is there, and that nothing removes it meanwhile",
+    errno.EMFILE: "raise the limit of open files (ulimit -n) and run the same command again",
     errno.EIO: "the disk reports an error: check it before anything else",
 }
 
@@ -50,7 +52,8 @@ def explained(action: str, place: Path) -> Generator[None]:
         yield
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        hint = _HINTS.get(error.errno or 0, "")
+        hint = _HINTS.get(error.errno or 0, "look at this path: ls -ld, then run the same command again")
+        hint = hint.format("read" if action.startswith("read") else "write")
         raise BadInput(error.filename or place, f"cannot {action}: {reason}", hint=hint) from error
 
 
@@ -153,7 +156,8 @@ def copy_file(source_path: Path, target: Path, progress: Progress = quiet) -> tu
 @contextmanager
 def _opened(path: Path) -> Generator[int]:
     # O_NONBLOCK: opening a FIFO must not hang; it changes nothing for regular files.
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    with explained("read", path):
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise BadInput(path, "not a regular file", hint="leave pipes, sockets and devices out of a model")
@@ -227,7 +231,8 @@ def read_bounded(path: Path, limit: int) -> bytes:
     with _opened(path) as descriptor:
         size = os.fstat(descriptor).st_size
         if size > limit:
-            raise BadInput(path, f"{human_size(size)}, more than the {human_size(limit)} such a file may have")
+            reason = f"{human_size(size)}, more than the {human_size(limit)} such a file may have"
+            raise BadInput(path, reason, hint="this is not a file that interlock wrote: restore it from a backup")
         data = os.read(descriptor, limit + 1)
         while len(data) < size and (more := os.read(descriptor, limit + 1 - len(data))):
             data += more

@@ -99,7 +99,8 @@ class OciLayout:
             raise BadInput(
                 self.root, reason, hint=f"publish a model there first: interlock publish MODEL {self.name}:TAG"
             )
-        version = str(parse_json(durable.read_bounded(mark, 4096), str(mark), _MARK_HINT).get("imageLayoutVersion"))
+        tree = parse_json(durable.read_bounded(mark, 4096), str(mark), _MARK_HINT)
+        version = str(tree.get("imageLayoutVersion"))
         if not version.startswith("1."):
             raise BadInput(
                 mark, f"image layout version {version[:40]!r}, only 1.x is read", hint="use a newer interlock"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ..report.errors import BadInput, NothingToCheck
+from .durable import explained
 
 # The one thing left out. A signature covers everything else that lies in the directory, so everything else is carried.
 SKIP_FOLDERS = frozenset({".git"})
@@ -43,7 +44,7 @@ def files_of(model: Path) -> list[File]:
     folders = [(root, "")]
     while folders:
         folder, prefix = folders.pop()
-        with os.scandir(folder) as entries:
+        with explained("read", folder), os.scandir(folder) as entries:
             for entry in entries:
                 path, here = f"{prefix}{entry.name}", Path(entry.path)
                 if entry.is_dir(follow_symlinks=False):

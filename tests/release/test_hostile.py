@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from interlock.release.descriptor import canonical, digest_of
+from interlock.release.durable import explained
 from interlock.release.modelpack import FILEPATH, build, kind_of, parse
 from interlock.release.reference import open_model
 from interlock.release.run import publish, pull
@@ -199,6 +202,28 @@ def test_space_is_asked_for_before_the_copy(published: Any) -> None:
     digest = plant(published, change)
     with pytest.raises(BadInput, match=r"not enough space: .* TB needed"):
         pull(f"{published.place}@{digest}", str(published.root / "out"))
+
+
+@pytest.mark.parametrize("number", [errno.ENOENT, errno.ENOTDIR, errno.ENOSPC, errno.EACCES, errno.ESTALE, None])
+def test_every_system_error_has_a_next_step(tmp_path: Path, number: int | None) -> None:
+    with pytest.raises(BadInput) as caught, explained("write", tmp_path):
+        raise OSError(number, os.strerror(number)) if number else OSError("odd")
+    assert caught.value.hint and "{" not in caught.value.hint
+
+
+def test_what_may_not_be_read_is_not_said_to_lack_write_access(project: Any) -> None:
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("needs root and setpriv to meet files that may not be read")
+    without = ["setpriv", "--inh-caps=-dac_override,-dac_read_search", "--bounding-set=-dac_override,-dac_read_search"]
+    for name in ("model/weights.bin", "model/sub"):
+        path = project.root / name
+        mode = path.stat().st_mode
+        path.chmod(0)
+        command = [*without, sys.executable, "-m", "interlock", "publish", "model", "oci-layout:registry:1.0"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=project.root, check=False)
+        path.chmod(mode)
+        assert done.returncode == 2 and f"{name}: cannot read: permission denied" in done.stderr, done.stderr
+        assert "read access" in done.stderr
 
 
 def test_no_permission_is_said_and_leaves_nothing(published: Any, helpers: Any) -> None:

@@ -107,9 +107,12 @@ def test_open_model_by_every_form(published: Any, tmp_path: Path) -> None:
 
 def test_a_single_file_travels_with_its_signature(project: Any, tmp_path: Path) -> None:
     from interlock.release.run import publish, pull
+    from interlock.signing.keys import generate
+    from interlock.signing.run import sign
 
     (project.root / "m.onnx").write_bytes(b"model")
-    (project.root / "m.onnx.sig").write_bytes(b"signature")
+    generate(str(project.root / "release"))
+    sign(project.root / "m.onnx", key=project.root / "release.key")
     publish(str(project.root / "m.onnx"), f"{project.place}:file")
     pull(f"{project.place}:file", str(tmp_path / "out"))
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["m.onnx", "m.onnx.sig"]
