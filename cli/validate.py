@@ -34,7 +34,7 @@ def validate(  # noqa: PLR0917 - typer passes them by name
         typer.Option(
             "--run",
             envvar="INTERLOCK_VALIDATE_RUN",
-            help="also run both ONNX graphs on generated inputs (needs the extra cpu or gpu)",
+            help="also run the ONNX graphs on generated inputs (needs the extra cpu or gpu)",
         ),
     ] = False,
     config: Config = None,

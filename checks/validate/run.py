@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ...config.load import load
 from ...config.settings import Contract, Settings
@@ -21,6 +21,9 @@ from .rulebase import Context, Rule
 from .side import Side
 from .unreadable import RULES, unreadable
 from .verdict import FailOn, ended, fails, judged, verdict
+
+if TYPE_CHECKING:
+    from .behaviour.measured import Measured
 
 _NOT_MODELS = {"other", "code", "signature"}
 _FAIL_ON: dict[FailOn, Severity] = {
@@ -51,8 +54,8 @@ def validate(
 
     `contract` overrides the one in interlock.yaml (`config` or the nearest file). `names` is how to call (new, old)
     in messages. `base` is the model that NEW, an adapter, sits on; `adapters` are adapters that serve on NEW, and
-    `draft` the draft model that speculates for it. With `run`, both ONNX graphs run on generated inputs. The report's
-    facts hold `verdict`, `plan`, `memory` and `delta`.
+    `draft` the draft model that speculates for it. With `run`, ONNX graphs of both, or of NEW alone, run on generated
+    inputs. The report's facts hold `verdict`, `plan`, `ended`, `runs`, `memory` and `delta`.
 
     Raises UnreadableModel where a path holds no model at all, NothingToCheck where a folder has none, BadInput on an
     unusable configuration; a broken file inside a model is a finding and exit code 2.
@@ -78,7 +81,7 @@ def validate(
 
 def _measure(context: Context, shapes: dict[str, list[int]]) -> None:
     """Run the graphs; rules read what was measured. Broken files are left to the rules to report."""
-    from .behaviour.measure import Measured, measure
+    from .behaviour.measure import measure
 
     nothing: list[Measured] = []
     context.options["measured"] = measured = _or(lambda: measure(context, shapes), nothing)
@@ -109,6 +112,7 @@ def _report(context: Context, fail_on: FailOn) -> Report:
         "verdict": "unproven" if problems and level != "breaks" else level,
         "plan": steps,
         "ended": over,
+        "runs": _runs(context),
         "new": context.new.name,
         "old": context.old.name if context.old else None,
         "identical": None if alone else same,
@@ -169,6 +173,12 @@ def _findings(context: Context, kinds: set[str]) -> tuple[list[Finding], list[Un
             reason = (error.strerror or str(error)).lower()
             problems[str(error)] = UnreadableModel(error.filename or context.new.name, reason)
     return findings, list(problems.values())
+
+
+def _runs(context: Context) -> dict[str, int] | None:
+    """How often each ONNX file was run; None where that was not asked for."""
+    measured = cast("list[Measured] | None", context.options.get("measured"))
+    return None if measured is None else {each.file: each.runs for each in measured}
 
 
 def _memory(context: Context) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ import pytest
 from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
 from services import packages
-from validate.build import folder
+from validate.build import folder, safetensors
 
 pytest.importorskip("onnxruntime")
 np = pytest.importorskip("numpy")
@@ -113,3 +113,51 @@ def test_recurrent_state_is_fed_back() -> None:
     (drift,) = [finding for finding in report.findings if finding.rule == "RUN-DRIFT"]
     assert "over 8 runs: drift" in drift.message
     assert report.facts["verdict"] == "hot"
+
+
+def alone(tmp_path: Path, data: bytes, **contract: Any) -> Any:
+    return validate(folder(tmp_path / "new", {"model.onnx": data}), contract=Contract(**contract), run=True)
+
+
+def test_alone_a_graph_is_loaded_and_run(tmp_path: Path) -> None:
+    report = alone(tmp_path, model(np.ones((4, 2))))
+    assert report.findings == []
+    assert report.facts["runs"] == {"model.onnx": 2}
+    assert "model.onnx ran 2 times on generated inputs" in str(report.body)
+    state = validate(packages.pypi(*SILERO_6), contract=Contract(), run=True)
+    assert state.facts["runs"] == {"silero_vad.onnx": 8}
+    assert state.headline == "verdict: consistent"
+
+
+def test_alone_a_graph_that_does_not_load_breaks(tmp_path: Path) -> None:
+    report = alone(tmp_path, model(np.ones((4, 2)), op="Relux"))
+    assert rules(report)["RUN-FAIL"] == "breaks"
+    assert report.exit_code == 1
+
+
+def reshape(shape: Any) -> bytes:
+    """A reshape to [3], which the runtime only tries when it runs."""
+    helper, proto = onnx.helper, onnx.TensorProto
+    graph = helper.make_graph(
+        [helper.make_node("NonZero", ["x"], ["n"]), helper.make_node("Reshape", ["n", "s"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", proto.FLOAT, shape)],
+        [helper.make_tensor_value_info("y", proto.INT64, None)],
+        [helper.make_tensor("s", proto.INT64, [2], [7, 11])],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 16)], ir_version=8).SerializeToString()
+
+
+def test_alone_a_graph_that_takes_no_input_breaks_where_none_was_guessed(tmp_path: Path) -> None:
+    report = alone(tmp_path, reshape([2, 2]))
+    assert rules(report) == {"RUN-FAIL": "breaks"}
+    report = alone(tmp_path, reshape(["n", 2]))
+    assert rules(report) == {"RUN-FAIL": "unproven"}
+
+
+def test_what_is_not_a_graph_is_not_run_and_says_so(tmp_path: Path) -> None:
+    path = folder(tmp_path / "m", {"model.safetensors": safetensors({"w": ("F32", [2])})})
+    report = validate(path, contract=Contract(), run=True)
+    assert report.facts["runs"] == {}
+    assert "nothing was run" in str(report.body)
+    assert validate(path, contract=Contract()).facts["runs"] is None

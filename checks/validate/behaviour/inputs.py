@@ -70,6 +70,12 @@ def batch_axis(value: Value) -> int | None:
     return axes[0] if len(axes) == 1 else None
 
 
+def certain(value: Value, domains: Mapping[str, list[float]], given: Mapping[str, list[int]]) -> bool:
+    """Whether an input is generated without a guess: its sizes are declared, and so are its values, or any will do."""
+    sized = value.name in given or (value.shape is not None and not any(map(dynamic, value.shape)))
+    return sized and (value.name in domains or "float" in (element_type(value) or ""))
+
+
 @dataclass(frozen=True, slots=True)
 class Wishes:
     """What is known beyond the graph: values by input name, shapes by input name, and the number of token ids."""

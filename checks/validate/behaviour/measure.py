@@ -5,95 +5,52 @@ ONNX Runtime on the CPU, one thread, no graph optimisation, so that a run repeat
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from ....report.errors import BadInput
-from ..graph.contract import Pair, pairs, promised
+from ..graph.contract import Pair, pairs
 from ..graph.onx_state import recurrent
 from ..rulebase import Context
-from ..side import Side
-from .inputs import Wishes, element_type, feeds
+from .alone import alone
+from .inputs import Wishes, feeds
+from .measured import SETTINGS, STEPS, Drift, Measured
+from .sessions import first_line, hindrance, needed, outputs, runtime, start, wishes
 
 if TYPE_CHECKING:
     from ....models.onnx import Value
 
-STEPS = 4
-SETTINGS = 2
-Class = Literal["bit-equal", "allclose", "drift"]
-
-
-@dataclass(slots=True)
-class Drift:
-    """How far one output is from the old one, over every run: lowest cosine, largest difference, top-1 agreement."""
-
-    name: str
-    kind: Class = "bit-equal"
-    cosine: float = 1.0
-    largest: float = 0.0
-    agree: int = 0
-    rows: int = 0
-
-
-@dataclass(slots=True)
-class Measured:
-    """What running a pair of graphs showed. `failed` says what NEW could not do that OLD could.
-
-    `seen` names the outputs that had the old one's shape and type in every run.
-    """
-
-    file: str
-    runs: int = 0
-    failed: str = ""
-    shapes: list[str] = field(default_factory=list[str])
-    infinite: list[str] = field(default_factory=list[str])
-    seen: set[str] = field(default_factory=set[str])
-    drifts: dict[str, Drift] = field(default_factory=dict[str, Drift])
-    skipped: str = ""
-
-    @property
-    def cosine(self) -> float | None:
-        """The lowest cosine similarity of any output that is a vector."""
-        return min((drift.cosine for drift in self.drifts.values()), default=None)
-
 
 def measure(ctx: Context, shapes: dict[str, list[int]]) -> list[Measured]:
-    """Run every pair of ONNX files. Raises BadInput without ONNX Runtime."""
+    """Run pairs of ONNX files, and alone those of NEW that have no partner. Raises BadInput without the runtime."""
     try:
-        _runtime()
+        runtime()
     except ImportError:
         raise BadInput("--run", "needs ONNX Runtime", hint="pip install 'interlock[cpu]'") from None
-    return [_pair(ctx, pair, shapes) for pair in pairs(ctx)]
+    found = [_pair(ctx, pair, shapes) for pair in pairs(ctx)]
+    paired = {each.file for each in found}
+    return found + [alone(ctx, model, shapes) for file, model in ctx.new.onnx.items() if file not in paired]
 
 
 def _pair(ctx: Context, pair: Pair, shapes: dict[str, list[int]]) -> Measured:
     result = Measured(pair.new.file)
-    values = [
-        value for value in promised(pair.old, "inputs") if value.name in {v.name for v in pair.old.required_inputs}
-    ]
-    strange = [value.name for value in values if element_type(value) is None]
+    values = needed(pair.old)
     assert ctx.old is not None  # noqa: S101
-    if strange:
-        result.skipped = f"inputs {', '.join(strange)} are of a type that cannot be generated"
-        return result
-    if any(file.partial for side in (ctx.old, ctx.new) for file in side.tree.files.values()):
-        result.skipped = "remote weights are not fetched"
+    result.skipped = hindrance(ctx, values)
+    if result.skipped:
         return result
     try:
-        old = _session(ctx.old, pair.old.file)
+        new = start(ctx.new, pair.new.file)
     except Exception as error:  # noqa: BLE001 - the runtime raises its own kinds for whatever a graph does
-        result.skipped = f"the old graph does not load: {_line(error)}"
+        result.failed = f"does not load: {first_line(error)}"
         return result
     try:
-        new = _session(ctx.new, pair.new.file)
+        old = start(ctx.old, pair.old.file)
     except Exception as error:  # noqa: BLE001
-        result.failed = f"does not load: {_line(error)}"
+        result.skipped = f"the old graph does not load: {first_line(error)}"
         return result
-    size = (ctx.new.config or {}).get("vocab_size")
-    wishes = Wishes(ctx.contract.domains, shapes, size if isinstance(size, int) else 100)
     runner = _Runner(old, new, {a.name: b.name for a, b in recurrent(pair.old)}, result)
-    runner.run(values, wishes)
+    runner.run(values, wishes(ctx, shapes))
     if not result.runs and not result.failed:
         result.skipped = "no generated input was accepted by the old graph"
     return result
@@ -112,7 +69,7 @@ class _Runner:
         """Up to SETTINGS feeds that the old graph takes."""
         settings = 0
         for feed in feeds(values, set(self.loops), wishes):
-            theirs = _outputs(self.old, feed)
+            theirs = outputs(self.old, feed)
             if isinstance(theirs, str):
                 continue  # not an input of this graph: try other sizes
             self.steps(feed, theirs)
@@ -124,7 +81,7 @@ class _Runner:
         """One run, or a few in which each graph gets its own state back."""
         other: dict[str, Any] = {}
         for _ in range(STEPS if self.loops else 1):
-            ours = _outputs(self.new, {**feed, **other})
+            ours = outputs(self.new, {**feed, **other})
             if isinstance(ours, str):
                 self.result.failed = f"fails on an input that the old graph takes: {ours}"
                 return
@@ -134,37 +91,10 @@ class _Runner:
                     _compare(self.result, name, value, ours[name])
             state = {a: theirs[b] for a, b in self.loops.items()}
             other = {a: ours[b] for a, b in self.loops.items() if b in ours}
-            following = _outputs(self.old, {**feed, **state}) if self.loops else ""
+            following = outputs(self.old, {**feed, **state}) if self.loops else ""
             if isinstance(following, str):
                 return
             theirs = following
-
-
-def _runtime() -> Any:
-    """ONNX Runtime, which has no type stubs."""
-    return import_module("onnxruntime")
-
-
-def _session(side: Side, file: str) -> Any:
-    runtime = _runtime()
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    return runtime.InferenceSession(str(side.tree.files[file].path), options, providers=["CPUExecutionProvider"])
-
-
-def _outputs(session: Any, feed: dict[str, Any]) -> dict[str, Any] | str:
-    """Outputs by name, or why there are none."""
-    names = [each.name for each in session.get_outputs()]
-    try:
-        return dict(zip(names, session.run(names, feed), strict=True))
-    except Exception as error:  # noqa: BLE001 - the runtime raises its own kinds for whatever a graph does
-        return _line(error)
-
-
-def _line(error: Exception) -> str:
-    return str(error).strip().split("\n", 1)[0].lower()[:200]
 
 
 def _alike(result: Measured, name: str, old: Any, new: Any) -> bool:

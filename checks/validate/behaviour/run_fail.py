@@ -1,4 +1,4 @@
-"""RUN-FAIL: the new graph cannot do what the old one does, or nothing could be run at all."""
+"""RUN-FAIL: the new graph cannot do what the old one does or does not run by itself, or nothing could be run."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import cast
 
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
-from .measure import Measured
+from .measured import Measured
 
 RULE = Rule(
     id="RUN-FAIL",
     name="run-fails",
     family="RUN",
     severity=Severity.ERROR,
-    summary="the new graph fails on inputs that the old one takes",
-    what="Both graphs in ONNX Runtime on inputs generated from the old contract, in two settings of dynamic sizes.",
+    summary="the new graph does not load, or fails on inputs that the old one takes",
+    what="Both graphs in ONNX Runtime on inputs generated from the old contract, in two settings of dynamic sizes; a "
+    "graph without an old one on inputs of its own contract.",
     why="clients send exactly such inputs",
     hint="see the message; declare value ranges in contract.domains and shapes in bench.inputs where they matter",
 )

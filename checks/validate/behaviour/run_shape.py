@@ -7,7 +7,7 @@ from typing import cast
 
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
-from .measure import Measured
+from .measured import Measured
 
 RULE = Rule(
     id="RUN-SHAPE",
