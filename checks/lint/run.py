@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -148,8 +147,6 @@ def _since(revision: str, paths: list[str], findings: list[Finding], setup: _Set
     """The findings that the tree at `revision` does not have."""
     from .since import checkout
 
-    earlier: Counter[str] = Counter()
-    with checkout(revision, paths) as (folder, there, root):
-        if there:
-            earlier = baselines.count(_pass(there, setup, fixer.Drafts()).findings, folder)
-    return baselines.subtract(findings, earlier, root)
+    with checkout(revision, paths) as earlier:
+        found = _pass(earlier.paths, setup, fixer.Drafts()).findings if earlier.paths else []
+        return baselines.subtract(findings, earlier.count(found), earlier.root)

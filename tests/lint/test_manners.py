@@ -267,9 +267,50 @@ def test_since_shows_only_what_is_new(tree: Path) -> None:
         lint(["."], since="nowhere")
 
 
+@pytest.mark.parametrize("recorded", ["committed", "staged", "untracked"])
+def test_since_follows_renames(tree: Path, recorded: str) -> None:
+    (tree / "deploy").mkdir()
+    (tree / "old.yaml").write_text(BAD.replace("ranker", "other"))
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    (tree / "deploy.yaml").rename(tree / "deploy" / "ranker.yaml")
+    (tree / "old.yaml").rename(tree / "new.yaml")
+    if recorded != "untracked":
+        git("add", "-A")
+    if recorded == "committed":
+        git("commit", "-qm", "moved")
+    revision = "HEAD~" if recorded == "committed" else "HEAD"
+    before = status()
+    assert rules(lint(["."], since=revision)) == []
+    # The file came into the folder from outside of it.
+    assert rules(lint(["deploy"], since=revision)) == []
+    assert rules(lint(["new.yaml"], since=revision)) == []
+    assert status() == before
+    (tree / "deploy" / "ranker.yaml").write_text("# moved\n" + BAD)
+    (tree / "deploy" / "second.yaml").write_text(BAD.replace("ranker", "second"))
+    report = lint(["."], since=revision)
+    assert [f.where.object for f in report.findings if f.where] == ["Deployment/second"]
+
+
+def test_since_does_not_take_a_copy_for_a_move(tree: Path) -> None:
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    (tree / "copy.yaml").write_text(BAD)
+    report = lint(["."], since="HEAD")
+    assert [f.where.path for f in report.findings if f.where] == ["copy.yaml"]
+
+
+def status() -> bytes:
+    return subprocess.run(["git", "status", "--porcelain"], check=True, capture_output=True).stdout
+
+
 def test_since_outside_a_repository(tree: Path) -> None:
-    with pytest.raises(BadInput, match="not a git repository"):
+    with pytest.raises(BadInput, match="is not in a git repository") as caught:
         lint(["."], since="HEAD")
+    assert "--update-baseline" in caught.value.hint
+    assert str(tree) in str(caught.value)
 
 
 # fixes
