@@ -85,6 +85,9 @@ class Tree:
         """
         self.path = os.fspath(path)
         self.shown = shown or self.path
+        # As Path would join them, for every file of a model: pathlib would take longer than reading a small file does.
+        above = str(Path(self.shown))
+        self._prefix = "" if above == "." else above if above.endswith("/") else f"{above}/"
         try:
             mode = Path(self.path).stat().st_mode
         except OSError as error:
@@ -105,7 +108,7 @@ class Tree:
 
     def locate(self, name: str) -> str:
         """Where a listed file is, for messages."""
-        return self.shown if self.single else str(Path(self.shown, name))
+        return self.shown if self.single else self._prefix + name
 
     def scan(self, skip: Collection[str] = ()) -> Listing:
         """List everything but the paths in `skip` (and what is below them), names in code-point order.

@@ -70,6 +70,11 @@ def _file(tree: Tree, listing: Listing, name: str) -> Iterator[Finding]:
         return
     fd = open_listed(tree, name, listing.files[name])
     try:
+        if pickled:
+            from . import pickles
+
+            if not pickles.may_hold(os.pread(fd, 8, 0), suffix):
+                return
         source = FileSource(fd, path)
         if config:
             asked = code.asks_for_code(source)

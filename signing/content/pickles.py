@@ -11,6 +11,7 @@ from ...report.finding import Severity
 
 # Files with these suffixes may as well be something else entirely.
 _MAYBE = (".bin", ".ckpt")
+_ZIP, _NUMPY = b"PK\x03\x04", b"\x93NUMPY"
 _MAX_MEMBER = 64 << 20
 _MAX_MEMBERS = 10_000
 
@@ -82,6 +83,11 @@ def judge(source: FileSource, fd: int, suffix: str) -> Pickled | None:
     return Pickled(Severity.INFO, "is a pickle of plain data")
 
 
+def may_hold(head: bytes, suffix: str) -> bool:
+    """Whether a file that starts so can hold a pickle: those called .bin are mostly raw weights."""
+    return suffix not in _MAYBE or head[:1] == b"\x80" or head[:4] == _ZIP or head[:6] == _NUMPY
+
+
 def _is_dangerous(name: str) -> bool:
     module = name.rpartition(".")[0]
     parts = module.split(".")
@@ -92,9 +98,9 @@ def _is_dangerous(name: str) -> bool:
 def _members(source: FileSource, fd: int, suffix: str) -> Iterator[Source | None]:
     """The pickle streams of a file; None for one that is there and cannot be read."""
     head = source.read(0, 4096)
-    if head[:4] == b"PK\x03\x04":
+    if head[:4] == _ZIP:
         yield from _zipped(fd, source.name)
-    elif head[:6] == b"\x93NUMPY":
+    elif head[:6] == _NUMPY:
         if b"|O" in head[:256] or b"'O" in head[:256]:
             length = int.from_bytes(head[8:10], "little") + 10
             yield MemorySource(source.read(length, _MAX_MEMBER), source.name)

@@ -184,3 +184,8 @@ def test_file_that_cannot_be_read_is_named(
     monkeypatch.setattr(os, "preadv", broken)
     with pytest.raises(OSError, match=r"w\.bin"):
         sign(tmp_path / "m", key=pair.private)
+
+
+@pytest.mark.parametrize("shown", [".", "./", "model", "./model/", "a//b", "/", "/srv/models/", "../up"])
+def test_files_are_named_as_paths_are_joined(shown: str, tmp_path: Path) -> None:
+    assert Tree(tmp_path, shown).locate("a/b.bin") == str(Path(shown, "a/b.bin"))
