@@ -21,7 +21,8 @@ def lint(  # noqa: PLR0917 - typer passes them by name
         ),
     ] = None,
     select: Annotated[
-        list[str] | None, typer.Option(metavar="RULE", help="only these rules or families", rich_help_panel=_RULES)
+        list[str] | None,
+        typer.Option(metavar="RULE", help="only these rules (id or name) or families", rich_help_panel=_RULES),
     ] = None,
     ignore: Annotated[
         list[str] | None, typer.Option(metavar="RULE", help="not these rules or families", rich_help_panel=_RULES)

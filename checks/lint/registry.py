@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -43,6 +44,7 @@ class Entry:
         return getattr(module, f"check_{kind}", None) or module.check
 
 
+@cache
 def entries() -> dict[str, Entry]:
     """Every rule by id, in order; imports the families' tables, no rule."""
     found: dict[str, Entry] = {}
@@ -58,6 +60,19 @@ def all_rules() -> list[Rule]:
     return [entry.load() for entry in entries().values()]
 
 
-def is_known(selector: str, known: Iterable[str]) -> bool:
-    """Whether a selector names a rule (`HU103`), a family (`HU1`) or everything (`HU`)."""
-    return selector == "HU" or selector in FAMILIES or selector in known
+def meaning(selector: str) -> str:
+    """What the ids begin with that a selector means: a rule (`HU103` or its name), a family (`HU1`), everything (`HU`).
+
+    Empty where there is none. Names stand in the rules, so they are all imported for what is no id.
+    """
+    wanted = selector.strip()
+    id_ = wanted.upper()
+    if id_ == "HU" or id_ in FAMILIES or id_ in entries():
+        return id_
+    return names().get(wanted.lower(), "")
+
+
+@cache
+def names() -> dict[str, str]:
+    """The id of every rule by its name."""
+    return {rule.name: rule.id for rule in all_rules()}

@@ -17,7 +17,7 @@ from .collect import Inputs, collect
 from .engine import analyse
 from .hu0_run.hu000_notice import RULE as NOTICE
 from .present import headline, sections
-from .selection import Selection, choose, severities
+from .selection import Selection, choose, ignored, severities
 from .sources.table import Options
 from .sources.text import Unreadable
 
@@ -118,7 +118,9 @@ def _pass(paths: list[str], setup: _Setup, drafts: fixer.Drafts) -> _Result:
     finally:
         if collecting:
             gc.enable()
-    findings, complaints = suppress.apply(findings, inputs, rules.per_path, [rule.id for rule in ran], date.today())
+    findings, complaints = suppress.apply(
+        findings, inputs, ignored(rules.per_path), [rule.id for rule in ran], date.today()
+    )
     if any(entry.id == NOTICE.id for entry in setup.chosen.entries):
         findings.extend(_notice(path, note) for path, note in [*inputs.unread, *inputs.notices, *complaints])
     return _Result(findings, inputs, ran)

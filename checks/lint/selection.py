@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from ...report.errors import BadInput
 from ...report.finding import Severity
-from .registry import Entry, entries, is_known
+from .registry import Entry, entries, meaning, names
+from .rulebase import FAMILIES
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The rules of a run in order. `explicit` are those named by id, which run even when pedantic."""
+    """The rules of a run in order. `explicit` are those named themselves, which run even when pedantic."""
 
     entries: tuple[Entry, ...]
     explicit: frozenset[str]
@@ -26,10 +27,7 @@ def choose(select: Iterable[str] = (), ignore: Iterable[str] = (), *, pedantic: 
     Raises BadInput on a name that is neither a rule nor a family.
     """
     known = entries()
-    chosen, dropped = list(expand(select)), list(expand(ignore))
-    for option, names in (("select", chosen), ("ignore", dropped)):
-        for name in names:
-            check_name(name, known, f"--{option}")
+    chosen, dropped = expand(select, "--select"), expand(ignore, "--ignore")
     kept = [
         entry
         for id_, entry in known.items()
@@ -39,26 +37,31 @@ def choose(select: Iterable[str] = (), ignore: Iterable[str] = (), *, pedantic: 
     return Selection(tuple(kept), frozenset(chosen) & frozenset(known), pedantic)
 
 
-def expand(names: Iterable[str]) -> Iterable[str]:
-    """Names given several times or separated by commas, in upper case."""
-    for item in names:
-        yield from (name.strip().upper() for name in item.split(",") if name.strip())
+def expand(selectors: Iterable[str], where: str) -> list[str]:
+    """What names mean that are given several times or separated by commas. Raises BadInput on an unknown one."""
+    return [resolve(name, where) for item in selectors for name in item.split(",") if name.strip()]
 
 
-def check_name(name: str, known: Mapping[str, Entry], where: str) -> None:
-    """Raise BadInput on a name that is neither a rule nor a family, with the closest that is."""
-    if is_known(name, known):
-        return
-    close = difflib.get_close_matches(name, [*known, *{id_[:3] for id_ in known}], n=1)
-    hint = f"did you mean {close[0]}?" if close else "interlock rules lists them"
-    raise BadInput(where, f"no rule or family {name}", hint=hint)
+def resolve(name: str, where: str) -> str:
+    """The id or family that a name means. Raises BadInput on one that means nothing, with the closest that does."""
+    found = meaning(name)
+    if found:
+        return found
+    known = {text.lower(): text for text in (*entries(), *FAMILIES, *names())}
+    close = difflib.get_close_matches(name.strip().lower(), known, n=1)
+    hint = f"did you mean {known[close[0]]}?" if close else "interlock rules lists them"
+    raise BadInput(where, f"no rule or family {name.strip()}", hint=hint)
 
 
 def severities(settings: Mapping[str, str]) -> dict[str, Severity]:
-    """The severities of `lint.severity`. Raises BadInput on an unknown rule; a family sets all its rules."""
-    known = entries()
+    """The severities of `lint.severity`; a family sets all its rules. Raises BadInput on an unknown rule."""
+    named = [(resolve(name, "lint.severity"), value) for name, value in settings.items()]
     found: dict[str, Severity] = {}
-    for name, value in sorted(settings.items(), key=lambda item: len(item[0])):
-        check_name(name, known, "lint.severity")
-        found.update({id_: Severity(value) for id_ in known if id_.startswith(name)})
+    for name, value in sorted(named, key=lambda item: len(item[0])):
+        found.update({id_: Severity(value) for id_ in entries() if id_.startswith(name)})
     return found
+
+
+def ignored(settings: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+    """The ids and families of `lint.per_path` by glob pattern. Raises BadInput on an unknown rule."""
+    return {pattern: tuple(expand(rules, "lint.per_path")) for pattern, rules in settings.items()}

@@ -1,8 +1,9 @@
 """Silencing findings: comments on or above a line, annotations on an object, and paths in the settings.
 
 A comment is `# interlock: ignore[HU103] reason` or `ignore[HU103,HU2] until=2027-01-31 reason`; an annotation is
-`interlock.dev/ignore.HU103: reason` on the object (its pod templates included) or on one pod template. The reason is
-mandatory. What has none, is past its date, names no rule or silences nothing is reported, and silences nothing.
+`interlock.dev/ignore.HU103: reason` on the object (its pod templates included) or on one pod template. A rule's name
+does as well as its id. The reason is mandatory. What has none, is past its date, names no rule or silences nothing is
+reported, and silences nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from datetime import date
 from ...report.finding import Finding, Location
 from .collect import Inputs, excluded
 from .lazy import lazy
-from .registry import entries, is_known
+from .registry import meaning
 from .sources.kubernetes import Resource
 from .sources.text import TextFile, Unreadable
 from .sources.yamlnodes import Map, dig, pointer, text
@@ -52,7 +53,7 @@ class Suppression:
 
 
 def apply(
-    findings: list[Finding], inputs: Inputs, per_path: dict[str, list[str]], ran: Iterable[str], today: date
+    findings: list[Finding], inputs: Inputs, per_path: dict[str, tuple[str, ...]], ran: Iterable[str], today: date
 ) -> tuple[list[Finding], list[tuple[str, Unreadable]]]:
     """The findings with what is silenced marked, and what is wrong with the directives themselves."""
     directives = [*_in_comments(inputs.files, today), *_in_annotations(inputs.resources, today)]
@@ -62,7 +63,7 @@ def apply(
     kept: list[Finding] = []
     for finding in findings:
         path = finding.where.path if finding.where else ""
-        if any(finding.rule.startswith(tuple(rules)) and excluded(path, [glob]) for glob, rules in per_path.items()):
+        if any(finding.rule.startswith(rules) and excluded(path, [glob]) for glob, rules in per_path.items()):
             continue
         hits = [directive for directive in by_path.get(path, []) if directive.covers(finding)]
         for hit in hits:
@@ -83,14 +84,14 @@ def _complaint(directive: Suppression, ran: tuple[str, ...]) -> Iterator[Unreada
 
 def _directive(rules: str, rest: str, today: date) -> tuple[tuple[str, ...], str, str]:
     """(rules, reason, problem) of a directive's text."""
-    names = tuple(name.strip().upper() for name in rules.split(",") if name.strip())
+    given = [name.strip() for name in rules.split(",") if name.strip()]
+    names = tuple(meaning(name) for name in given)
     until = _UNTIL.search(rest)
     reason = _UNTIL.sub("", rest).strip(" \t:-")
     if not names:
         return names, reason, "the suppression names no rule"
-    unknown = next((name for name in names if not is_known(name, entries())), None)
-    if unknown is not None:
-        return names, reason, f"the suppression names an unknown rule {unknown}"
+    if "" in names:
+        return names, reason, f"the suppression names an unknown rule {given[names.index('')]}"
     if not reason:
         return names, reason, f"the suppression of {', '.join(names)} has no reason: not applied"
     if until is not None:

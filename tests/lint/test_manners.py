@@ -132,6 +132,30 @@ def test_pedantic_rules_run_when_asked_for_or_named(tree: Path) -> None:
     assert rules(lint(["."], select=["HU703"])) == ["HU703"]
 
 
+@pytest.mark.parametrize("name", ["process-level-readiness", "Process-Level-Readiness", "hu102"])
+def test_rules_are_known_by_name(tree: Path, name: str) -> None:
+    assert rules(lint(["."], select=[name])) == ["HU102"]
+    assert rules(lint(["."], ignore=[name])) == []
+    assert rules(lint(["."], settings=config(tree, select=[name]))) == ["HU102"]
+    assert rules(lint(["."], settings=config(tree, per_path={"*.yaml": [name]}))) == []
+    assert lint(["."], settings=config(tree, severity={name: "info"})).findings[0].severity is Severity.INFO
+
+
+def test_pedantic_rule_runs_when_it_is_named(tree: Path) -> None:
+    limits = "          resources: {limits: {nvidia.com/gpu: 1}}\n          readinessProbe"
+    (tree / "deploy.yaml").write_text(BAD.replace("          readinessProbe", limits))
+    (name,) = {f.name for f in lint(["."], select=["HU703"]).findings}
+    assert rules(lint(["."], select=[name])) == ["HU703"]
+
+
+def test_unknown_rule_suggests_a_name(tree: Path) -> None:
+    with pytest.raises(BadInput, match="no rule or family process-level-readines") as caught:
+        lint(["."], ignore=["process-level-readines"])
+    assert caught.value.hint == "did you mean process-level-readiness?"
+    with pytest.raises(BadInput, match="no rule or family HU1O2"):
+        lint(["."], settings=config(tree, per_path={"*.yaml": ["HU1O2"]}))
+
+
 # suppressions
 
 
@@ -140,6 +164,7 @@ def test_pedantic_rules_run_when_asked_for_or_named(tree: Path) -> None:
     [
         "path: /v2/health/live  # interlock: ignore[HU102] the sidecar vouches",
         "path: /v2/health/live  # quick  # interlock: ignore[HU1] until=2999-01-01 the sidecar vouches",
+        "path: /v2/health/live  # interlock: ignore[process-level-readiness] the sidecar vouches",
         "# interlock: ignore[HU102,HU703] the sidecar vouches\n              path: /v2/health/live",
         "# interlock: ignore[HU102]: the sidecar vouches\n              # more\n              path: /v2/health/live",
     ],
@@ -181,9 +206,10 @@ def test_unused_suppression_is_reported(tree: Path) -> None:
     assert rules(lint(["deploy.yaml"], select=["HU7", "HU0"])) == []
 
 
+@pytest.mark.parametrize("rule", ["HU102", "process-level-readiness"])
 @pytest.mark.parametrize("place", ["object", "template"])
-def test_annotation_suppresses(tree: Path, place: str) -> None:
-    note = "annotations: {interlock.dev/ignore.HU102: the sidecar vouches until=2999-01-01}"
+def test_annotation_suppresses(tree: Path, place: str, rule: str) -> None:
+    note = f"annotations: {{interlock.dev/ignore.{rule}: the sidecar vouches until=2999-01-01}}"
     before = {"object": "  name: ranker\n", "template": "      labels: {app: ranker}\n"}[place]
     indent = before[: len(before) - len(before.lstrip())]
     (tree / "deploy.yaml").write_text(BAD.replace(before, before + indent + note + "\n", 1))
