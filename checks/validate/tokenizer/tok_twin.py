@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ....models.tokenizer import Tokenizer, candidates, read_tokenizers
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
+from ..side import Side
 from .changes import changes, shown
 from .judge import file_of
 
@@ -61,13 +62,28 @@ def _unserved(ctx: Context) -> Iterator[Finding]:
         if ctx.same(name, name) != "same" and not (ctx.old.tree.single or ctx.new.tree.single):
             there = [name in tree.files for tree in sides]
             word = "changed" if all(there) else "is new" if there[1] else "is gone"
+            having = [side for side, has in zip((ctx.old, ctx.new), there, strict=True) if has]
+            told = all(_says_the_same(side, name) for side in having)
+            what = "it names the same tokens as" if told else "what was compared is"
             yield ctx.finding(
                 RULE,
-                "unproven",
-                f"{name} {word}; {file_of(ctx.new.tokenizer)} is what was compared",
+                "hot" if told else "unproven",
+                f"{name} {word}; {what} {file_of(ctx.new.tokenizer)}",
                 path=name,
-                side=ctx.new if there[1] else ctx.old,
+                side=having[-1],
             )
+
+
+def _says_the_same(side: Side, name: str) -> bool:
+    """Whether a list of tokens, which holds nothing else, gives all ids the tokens of the serving tokenizer beside it.
+
+    Then whatever changed in it is told by the rules on that one.
+    """
+    if name != "vocab.txt":
+        return False
+    first, *others = read_tokenizers(side.tree)
+    twin = next((each for each in others if file_of(each) == name), None)
+    return twin is not None and not _disagreement(first, twin) and not changes(first, twin).added
 
 
 def _disagreement(one: Tokenizer, other: Tokenizer) -> str:
