@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 
 import pytest
-from interlock.checks.lint.hu4_non_atomic.paths import COPIES, is_test
+from interlock.checks.lint.hu4_non_atomic.mentions import COPIES
 from interlock.checks.lint.hu4_non_atomic.pypaths import describe
+from interlock.checks.lint.paths import is_test
 from interlock.checks.lint.served import CONVENTIONAL, STAGING, has_version, inside
 from interlock.checks.lint.sources.python import PythonFile
 from interlock.checks.lint.sources.text import TextFile

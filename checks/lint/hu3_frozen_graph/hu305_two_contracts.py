@@ -8,8 +8,8 @@ from posixpath import dirname
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
-from ..hu4_non_atomic.paths import is_test
 from ..index import Index
+from ..paths import is_test
 from ..rulebase import Context
 from ..sources.pbtxt import Message, ModelConfig
 

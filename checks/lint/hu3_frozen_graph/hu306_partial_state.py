@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
-from ..hu4_non_atomic.paths import is_test
+from ..paths import is_test
 from ..rulebase import Context
 from ..sources.python import PythonFile, argument
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from ....report.finding import Finding, Fix, Severity
 from ....report.rule import Rule
+from ..paths import is_test
 from ..rulebase import Context
 from ..sources.pods import Pod
 from ..sources.python import PythonFile
 from ..sources.scripts import ShellText
-from .paths import is_test
 
 RULE = Rule(
     id="HU401",

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from ....report.finding import Finding, Location, Severity
 from ....report.rule import Rule
 from ..lazy import lazy
+from ..paths import is_test
 from ..rulebase import Context
 from ..served import inside
 from ..sources.argv import Flag
 from ..sources.pods import Container, Pod
 from ..volumes import stores
-from .paths import is_test
 
 RULE = Rule(
     id="HU402",

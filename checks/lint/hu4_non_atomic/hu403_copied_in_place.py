@@ -13,13 +13,14 @@ from ....report.rule import Rule
 from .. import runtimes
 from ..index import Index
 from ..lazy import lazy
+from ..paths import is_test
 from ..rulebase import Context
 from ..served import CONVENTIONAL, STAGING, has_version, inside, pods_beside, polled_paths, served_paths, served_uris
 from ..sources.pods import Container
 from ..sources.scripts import ShellText
 from ..sources.yamlnodes import Map
 from ..volumes import Store, model_path_on, stores
-from .paths import COPIES, is_test
+from .mentions import COPIES
 
 if TYPE_CHECKING:
     from .copies import Copy

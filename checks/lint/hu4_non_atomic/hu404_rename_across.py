@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
 from ..lazy import lazy
+from ..paths import is_test
 from ..rulebase import Context
 from ..served import CONVENTIONAL, has_version, inside, served_paths
 from ..sources.pods import Container
 from ..sources.python import PythonFile, argument
 from ..sources.scripts import ShellText
 from ..volumes import model_path_on, stores
-from .paths import is_test
 from .pypaths import describe
 
 RULE = Rule(

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
+from ..paths import is_test
 from ..rulebase import Context
 from ..served import CONVENTIONAL, STAGING, has_version, inside, served_paths
 from ..sources.python import PythonFile, argument
-from .paths import is_test
 from .pypaths import describe
 
 RULE = Rule(

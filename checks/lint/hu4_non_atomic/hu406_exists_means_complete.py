@@ -10,11 +10,12 @@ from itertools import pairwise
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
 from ..lazy import lazy
+from ..paths import is_test
 from ..rulebase import Context
 from ..sources.python import PythonFile
 from ..sources.scripts import ShellText
 from ..sources.shell import Command, Word
-from .paths import COPIES, is_test
+from .mentions import COPIES
 from .pypaths import describe
 
 RULE = Rule(

@@ -10,12 +10,12 @@ from posixpath import basename
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
 from ..lazy import lazy
+from ..paths import is_test
 from ..rulebase import Context
 from ..served import CONVENTIONAL, inside, served_paths
 from ..sources.python import PythonFile
 from ..sources.scripts import ShellText
 from ..sources.shell import Command, Word
-from .paths import is_test
 from .pypaths import describe
 
 RULE = Rule(

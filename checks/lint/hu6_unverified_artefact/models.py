@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ....report.finding import Location
-from ..hu4_non_atomic.paths import is_test
+from ..paths import is_test
 from ..sources.argv import Word
 from ..sources.embedded_yaml import embedded
 from ..sources.kubernetes import Resource

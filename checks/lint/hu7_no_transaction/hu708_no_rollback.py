@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
-from ..hu4_non_atomic.paths import is_test
+from ..paths import is_test
 from ..rulebase import Context
 from ..sources.pods import Pod
 
