@@ -23,10 +23,8 @@ from .blobs import Blobs
 from .descriptor import (
     EMPTY,
     EMPTY_JSON,
-    INDEX,
     MANIFEST,
     MAX_MANIFEST,
-    REF_NAME,
     Descriptor,
     canonical,
     digest_of,
@@ -35,9 +33,8 @@ from .descriptor import (
     parse_json,
 )
 from .durable import Progress, explained, quiet
-from .lock import exclusive
+from .index import FILE, Index, notes
 from .modelpack import Entry, Manifest, build
-from .relist import manifests_in
 from .store import Attachment, Pushed
 from .tree import File
 
@@ -46,14 +43,7 @@ STATE = ".interlock"
 SUBJECT = "dev.interlock.subject"
 
 _MARK_JSON = canonical({"imageLayoutVersion": "1.0.0"})
-_MAX_INDEX = 64 << 20
-_INDEX_WAIT = 30.0
-
 _MARK_HINT = f"write this into it: {_MARK_JSON.decode()}"
-_INDEX_HINT = (
-    "restore it from a backup; or remove it and publish a model again: versions and evidence are listed anew, without "
-    "tags, and interlock status says how to put those of stages back"
-)
 _ATTACHED_HINT = "restore the blob from a backup, or take its entry out of index.json and run the gate again"
 
 
@@ -66,12 +56,13 @@ class OciLayout:
         self.name = name or f"oci-layout:{root}"
         # How many manifests a lost index.json was made anew from.
         self.relisted = 0
+        self._index = Index(root, root / STATE, self.name)
         self._blobs = Blobs(root / "blobs" / "sha256", root / STATE, self.name)
         if create and self._may_create():
             with explained("create the layout", root):
                 durable.make_folders(self._blobs.folder)
                 (root / STATE).mkdir(exist_ok=True)
-                self._make_index()
+                self.relisted = self._index.make(self._blobs)
                 if not (root / MARK).exists():
                     durable.write(root / MARK, _MARK_JSON, drafts=root / STATE)
         self._check_mark()
@@ -82,14 +73,7 @@ class OciLayout:
         if not self.root.is_dir():
             return not os.path.lexists(self.root)
         names = {entry.name for entry in os.scandir(self.root)}
-        return names <= {"blobs", "index.json", STATE} or (MARK in names and "index.json" not in names)
-
-    def _make_index(self) -> None:
-        with exclusive(self.root / STATE / "lock", self.name, doing="listing", wait=_INDEX_WAIT):
-            if not (self.root / "index.json").exists():
-                entries = manifests_in(self._blobs)
-                self._write_index(entries)
-                self.relisted = len(entries)
+        return names <= {"blobs", FILE, STATE} or (MARK in names and FILE not in names)
 
     def _check_mark(self) -> None:
         mark = self.root / MARK
@@ -106,82 +90,30 @@ class OciLayout:
                 mark, f"image layout version {version[:40]!r}, only 1.x is read", hint="use a newer interlock"
             )
 
-    # index.json
+    # tags
 
-    def _index(self) -> list[dict[str, Any]]:
-        path = self.root / "index.json"
-        if not path.exists():
-            raise BadInput(path, "the index of the layout is missing", hint=_INDEX_HINT)
-        with explained("read", path):
-            tree = parse_json(durable.read_bounded(path, _MAX_INDEX), str(path), _INDEX_HINT)
-        manifests = tree.get("manifests")
-        if not isinstance(manifests, list):
-            raise BadInput(path, "no list of manifests", hint=_INDEX_HINT)
-        for number, item in enumerate(manifests):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-            parse_descriptor(item, str(path), f"/manifests/{number}", _INDEX_HINT)
-        return manifests  # pyright: ignore[reportUnknownVariableType]
+    def tags(self) -> list[str]:
+        """The names of all tags, sorted."""
+        return sorted(self._index.tags())
+
+    def tag(self, name: str) -> str:
+        """The digest that a tag names, empty where there is no such tag."""
+        return self._index.tags().get(name, "")
+
+    def point(self, tag: str, digest: str | None) -> None:
+        """Let a tag name a version; the version it named stays listed."""
+        target = None
+        if digest is not None:
+            tree = parse_json(raw := self.manifest(digest), f"{self.name}@{digest}")
+            target = Descriptor(MANIFEST, digest, len(raw), artifact_type=str(tree.get("artifactType") or ""))
+        self._index.point(tag, target)
+
+    # versions
 
     def _drafts(self) -> Path:
         folder = self.root / STATE
         folder.mkdir(exist_ok=True)  # absent in a layout that another tool made
         return folder
-
-    def _write_index(self, manifests: list[dict[str, Any]]) -> None:
-        data = canonical({"schemaVersion": 2, "mediaType": INDEX, "manifests": manifests})
-        durable.write(self.root / "index.json", data, drafts=self._drafts())
-
-    @contextmanager
-    def _changing(self, doing: str) -> Generator[list[dict[str, Any]]]:
-        """The index entries to change in place, under the lock; written back when the block ends well."""
-        with exclusive(self.root / STATE / "lock", self.name, doing=doing, wait=_INDEX_WAIT):
-            manifests = self._index()
-            before = canonical(manifests)
-            yield manifests
-            if canonical(manifests) != before:
-                with explained("write", self.root / "index.json"):
-                    self._write_index(manifests)
-
-    def tags(self) -> list[str]:
-        """The names of all tags, sorted."""
-        return sorted(self._tags())
-
-    def tag(self, name: str) -> str:
-        """The digest that a tag names, empty where there is no such tag."""
-        return self._tags().get(name, "")
-
-    def _tags(self) -> dict[str, str]:
-        """Tag to manifest digest. Raises BadInput when a tag stands twice: nothing is done on an ambiguous name."""
-        found: dict[str, str] = {}
-        for item in self._index():
-            tag = _notes(item).get(REF_NAME)
-            if tag is None:
-                continue
-            if found.setdefault(tag, item["digest"]) != item["digest"]:
-                hint = "another tool wrote it: remove one entry, or name the version by digest"
-                raise BadInput(self.root / "index.json", f"tag {tag!r} names two versions", hint=hint)
-        return found
-
-    def point(self, tag: str, digest: str | None) -> None:
-        """Let a tag name a version; the version it named stays listed, so that no collector takes it."""
-        entry = None
-        if digest is not None:
-            tree = parse_json(raw := self.manifest(digest), f"{self.name}@{digest}")
-            kind = str(tree.get("artifactType") or "")
-            entry = Descriptor(MANIFEST, digest, len(raw), {REF_NAME: tag}, kind).to_json()
-        with self._changing(f"moving tag {tag}") as manifests:
-            moved = [item for item in manifests if _notes(item).get(REF_NAME) == tag and item["digest"] != digest]
-            for item in moved:
-                manifests.remove(item)
-                if not any(other["digest"] == item["digest"] for other in manifests):
-                    manifests.append({**item, "annotations": {k: v for k, v in _notes(item).items() if k != REF_NAME}})
-            if entry is not None and not any(_notes(item).get(REF_NAME) == tag for item in manifests):
-                for item in [item for item in manifests if item["digest"] == digest and not _notes(item)]:
-                    manifests.remove(item)
-                manifests.append(entry)
-        if self.tag(tag) != (digest or ""):
-            raise BadInput(f"{self.name}:{tag}", "another writer moved the tag at the same time", hint="run it again")
-
-    # versions
 
     def has(self, digest: str) -> bool:
         """Whether a manifest of this digest is there (its bytes are checked when it is read)."""
@@ -200,14 +132,9 @@ class OciLayout:
             self._blobs.put_bytes(config)
             self._blobs.put_bytes(manifest.raw)
             self._blobs.sync()
-        self._list(manifest.descriptor)
+        self._index.add(manifest.descriptor)
         sent = sum(size for _, _, size, new in stored if new)
         return Pushed(manifest, sent, manifest.size - sent)
-
-    def _list(self, descriptor: Descriptor) -> None:
-        with self._changing("publishing") as manifests:
-            if not any(item["digest"] == descriptor.digest for item in manifests):
-                manifests.append(descriptor.to_json())
 
     def fetch(self, manifest: Manifest, entry: Entry, target: Path, progress: Progress = quiet) -> None:
         """Copy a file out, verified while it is copied."""
@@ -253,15 +180,15 @@ class OciLayout:
             self._drafts()
             for data in (EMPTY_JSON, payload, raw):
                 self._blobs.put_bytes(data)
-        notes = {SUBJECT: subject.digest, "org.opencontainers.image.title": title}
-        self._list(Descriptor(MANIFEST, digest_of(raw), len(raw), notes, artifact))
+        about = {SUBJECT: subject.digest, "org.opencontainers.image.title": title}
+        self._index.add(Descriptor(MANIFEST, digest_of(raw), len(raw), about, artifact))
         return digest_of(raw)
 
     def attached(self, subject: str, artifact: str) -> list[Attachment]:
         """Payloads attached to a version; the subject is read from each manifest, not from the index."""
         found: list[Attachment] = []
-        for item in self._index():
-            if item.get("artifactType") != artifact or _notes(item).get(SUBJECT, subject) != subject:
+        for item in self._index.entries():
+            if item.get("artifactType") != artifact or notes(item).get(SUBJECT, subject) != subject:
                 continue
             what = f"{self.name}@{item['digest']}"
             tree = parse_json(self._blobs.read(item["digest"], MAX_MANIFEST, _ATTACHED_HINT), what, _ATTACHED_HINT)
@@ -275,7 +202,3 @@ class OciLayout:
     def state(self) -> Path:
         """Where the ledgers of this layout's stages are."""
         return self.root / STATE
-
-
-def _notes(item: dict[str, Any]) -> dict[str, str]:
-    return item.get("annotations") or {}
