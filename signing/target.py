@@ -31,6 +31,10 @@ def check(target: str, keys: Iterable[str | os.PathLike[str] | None]) -> None:
     for path, thing in (each for key in keys if key for each in _pair(key)):
         if os.path.realpath(path) == os.path.realpath(target):
             raise BadInput(target, f"is the {thing} key, which the signature would overwrite", hint=_KEY_HINT)
+    if not Path(target).parent.is_dir():
+        raise BadInput(target, "cannot be written: its folder does not exist", hint="make the folder first")
+    if Path(target).exists() and not Path(target).is_file():
+        raise BadInput(target, "cannot be written: it is no regular file", hint=_KEY_HINT)
     # What a link leads to is judged, although only the link would be lost: it is there for what it leads to.
     if Path(target).exists() and not bundle.is_one(target):
         raise BadInput(
