@@ -126,8 +126,10 @@ def verify(
 def purpose_problem(leaf: Certificate) -> str:
     """Why a certificate is not one for signing models, or empty.
 
-    It must allow digital signatures, and where it limits its purposes, code signing must be one: a web server's
-    certificate is no signing certificate although it may sign.
+    Its key usage must include digitalSignature and its extended key usage codeSigning. By RFC 5280 a certificate
+    without the latter is good for everything, and the reference accepts it; but an authority that is trusted here also
+    issues to devices, services and people, often with no purpose at all, and none of them may sign models by accident.
+    Authorities that issue for code signing say so: the CA/Browser Forum requires it, and the reference's tests do it.
     """
     from cryptography import x509
     from cryptography.x509.oid import ExtendedKeyUsageOID
@@ -145,7 +147,9 @@ def purpose_problem(leaf: Certificate) -> str:
         return "the signing certificate is an authority's"
     if usage is None or not usage.digital_signature:
         return "the certificate's key usage does not include digitalSignature"
-    if purposes is not None and ExtendedKeyUsageOID.CODE_SIGNING not in purposes:
+    if purposes is None:
+        return "the certificate has no extended key usage; codeSigning must be in it"
+    if ExtendedKeyUsageOID.CODE_SIGNING not in purposes:
         return "the certificate's extended key usage does not include codeSigning"
     return ""
 

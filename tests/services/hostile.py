@@ -612,6 +612,7 @@ certificate("expired certificate", "VER-EXPIRED", start=NOW - 9 * DAY, end=NOW -
 certificate("certificate of tomorrow", "VER-NOT-YET-VALID", start=NOW + DAY)
 certificate("certificate of a web server", "VER-CERTIFICATE-PURPOSE", purposes=[ExtendedKeyUsageOID.SERVER_AUTH])
 certificate("certificate of a mail client", "VER-CERTIFICATE-PURPOSE", purposes=[ExtendedKeyUsageOID.EMAIL_PROTECTION])
+certificate("certificate without any purpose", "VER-CERTIFICATE-PURPOSE", purposes=None)
 certificate("certificate that may not sign", "VER-CERTIFICATE-PURPOSE", may_sign=False, purposes=None)
 certificate("certificate of an authority", "VER-CERTIFICATE-PURPOSE", ca=True)
 

@@ -136,6 +136,8 @@ LEAVES: dict[str, tuple[dict[str, Any], str]] = {
     "TLS server": ({"purposes": [ExtendedKeyUsageOID.SERVER_AUTH]}, "VER-CERTIFICATE-PURPOSE"),
     "TLS client": ({"purposes": [ExtendedKeyUsageOID.CLIENT_AUTH]}, "VER-CERTIFICATE-PURPOSE"),
     "timestamping": ({"purposes": [ExtendedKeyUsageOID.TIME_STAMPING]}, "VER-CERTIFICATE-PURPOSE"),
+    "no purpose named": ({"purposes": None}, "VER-CERTIFICATE-PURPOSE"),
+    "any purpose": ({"purposes": [ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE]}, "VER-CERTIFICATE-PURPOSE"),
     "may not sign": ({"may_sign": False}, "VER-CERTIFICATE-PURPOSE"),
     "an authority itself": ({"ca": True}, "VER-CERTIFICATE-PURPOSE"),
     "curve of bitcoin": ({"key": ec.generate_private_key(ec.SECP256K1())}, "VER-KEY-TYPE"),
@@ -157,9 +159,10 @@ def test_rsa_leaf(model: Path, tmp_path: Path, authority: Holder) -> None:
     assert codes(judge(model, tmp_path, authority, leaf)) == ["VER-KEY-TYPE"]
 
 
-def test_valid_leaf_and_any_purpose(model: Path, tmp_path: Path, authority: Holder) -> None:
+def test_valid_leaf(model: Path, tmp_path: Path, authority: Holder) -> None:
     assert judge(model, tmp_path, authority, issue("leaf", authority)).exit_code == 0
-    assert judge(model, tmp_path, authority, issue("leaf", authority, purposes=None)).exit_code == 0
+    several = [ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.CODE_SIGNING]
+    assert judge(model, tmp_path, authority, issue("leaf", authority, purposes=several)).exit_code == 0
 
 
 def test_chains_of_the_wrong_kind(model: Path, tmp_path: Path, authority: Holder) -> None:
@@ -217,10 +220,10 @@ def test_certificates_that_cannot_be_used(model: Path, tmp_path: Path, authority
     (tmp_path / "leaf.key").write_bytes(leaf.key_pem())
     with pytest.raises(BadInput, match="not for this private key"):
         sign(model, key=pair.private, certificates=[tmp_path / "leaf.pem"])
-    server = issue("server", authority, key=leaf.key, purposes=[ExtendedKeyUsageOID.SERVER_AUTH])
-    (tmp_path / "leaf.pem").write_bytes(server.pem())
-    with pytest.raises(BadInput, match="codeSigning"):
-        sign(model, key=tmp_path / "leaf.key", certificates=[tmp_path / "leaf.pem"])
+    for purposes in ([ExtendedKeyUsageOID.SERVER_AUTH], None):
+        (tmp_path / "leaf.pem").write_bytes(issue("server", authority, key=leaf.key, purposes=purposes).pem())
+        with pytest.raises(BadInput, match="codeSigning"):
+            sign(model, key=tmp_path / "leaf.key", certificates=[tmp_path / "leaf.pem"])
     (tmp_path / "leaf.pem").write_text("no certificate")
     with pytest.raises(BadInput, match="PEM"):
         verify(model, ca=[tmp_path / "leaf.pem"])
