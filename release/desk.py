@@ -74,14 +74,14 @@ class Desk:
         return digest_in(open_store(reference), reference)
 
     @contextmanager
-    def open_live(self, digest: str) -> Generator[Path]:
-        """The verified files of the version that `live` named: from the registry, or from where the settings say."""
+    def open_live(self, digest: str) -> Generator[Model]:
+        """The verified version that `live` named: from the registry, or from where the settings say."""
         if self.store.has(digest):
             with self.store.view(load(self.store, digest)) as path:
-                yield path
+                yield Model(str(self.registry.at(digest)), path, digest)
         else:
             with open_model(self.config.settings.live, root=self.config.root) as model:
-                yield model.path
+                yield model
 
 
 def open_desk(name: str, config: Config) -> Desk:

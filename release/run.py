@@ -85,7 +85,9 @@ def _run_gates(desk: Desk, model: str, key: str, password: str) -> Report:
     with ExitStack() as stack:
         path = stack.enter_context(desk.store.view(manifest))
         old = stack.enter_context(desk.open_live(against)) if against else None
-        bench = Bench(path, str(desk.registry.at(digest)), old, str(desk.registry.at(against)), desk.config)
+        bench = Bench(
+            path, str(desk.registry.at(digest)), old.path if old else None, old.name if old else "", desk.config
+        )
         for name in desk.stage.gates:
             outcome = run_gate(name, bench)
             evidence = record(

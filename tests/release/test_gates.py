@@ -222,6 +222,18 @@ def test_the_key_of_the_deny_list_is_read(project: Any) -> None:
     assert len(found) == 2
 
 
+def test_a_live_version_elsewhere_goes_by_its_own_name(published: Any) -> None:
+    (published.root / "next" / "more.txt").write_text("of a version that is not in the registry")
+    publish(str(published.root / "next"), f"oci-layout:{published.root / 'elsewhere'}:old")
+    for live in (f"oci-layout:{published.root / 'elsewhere'}:old", f"{published.place}:1.0"):
+        published.write(extra=f"live: {live}")
+        desk = published.desk("staging")
+        digest = desk.live(desk.position())
+        with desk.open_live(digest) as model:
+            assert model.name == (live if digest != published.one else f"{published.place}@{digest}")
+            assert model.digest == digest and (model.path / "more.txt").exists() is (digest != published.one)
+
+
 def test_evidence_goes_with_a_version_to_another_place(signed: Any, tmp_path: Path, helpers: Any) -> None:
     gate("staging", "1.0", config=signed.config)
     for target in (f"directory:{tmp_path / 'copy'}:1.0", f"oci-layout:{tmp_path / 'layout'}:1.0"):
