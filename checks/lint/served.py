@@ -23,25 +23,10 @@ CONVENTIONAL = lazy(
     r"|\b(live|served|current|prod(uction)?)[_-]?models?\b|/(live|serving|production)/",
     re.IGNORECASE,
 )
-_VERSION = lazy(
-    r"^(v?\d+(\.\d+)*|v\d[\w.-]*|\d{4}-?\d\d-?\d\d[\w-]*|(sha256[-:_])?[0-9a-f]{7,64}|snapshots|revisions?|versions?)$|"
-    r"@[0-9a-f]{7,}$|[-_@]v\d+(\.\d+)*$",
-    re.IGNORECASE,
-)
-_VERSION_HOLE = lazy(
-    r"version|revision|digest|commit|sha\d*\b|hash|timestamp|\btag|release|date|build|run_?id|uuid", re.IGNORECASE
-)
 STAGING = lazy(
     r"(^|[/._-])(te?mp|staging|stage|partial|incoming|download(s|ing)?|new|next|build|cache)([/._-]|$)|mkd?temp|tempfile|TMPDIR",
     re.IGNORECASE,
 )
-
-
-def has_version(path: str) -> bool:
-    """Whether a path has a segment that names one version: a number, date, digest, or a variable that is called so."""
-    return any(_VERSION.search(part) for part in path.split("/") if part) or any(
-        _VERSION_HOLE.search(part) for part in re.findall(r"\$\{?\(?[^/}]*|\{[^{}]*\}|<[^<>]*>|%[A-Z_]+%", path)
-    )
 
 
 def pods_beside(index: Index, path: str) -> list[Pod]:

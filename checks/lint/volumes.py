@@ -9,7 +9,8 @@ from typing import Any
 
 from .index import Index
 from .lazy import lazy
-from .served import has_version, inside, model_paths
+from .paths import has_version
+from .served import inside, model_paths
 from .sources.pods import Container, Pod
 from .sources.yamlnodes import EMPTY, Map, Seq, dig, text
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 
 import pytest
+from interlock.checks.lint.hu3_frozen_graph.versioned import path_is_versioned
 from interlock.checks.lint.hu4_non_atomic.mentions import COPIES
 from interlock.checks.lint.hu4_non_atomic.pypaths import describe
-from interlock.checks.lint.paths import is_test
-from interlock.checks.lint.served import CONVENTIONAL, STAGING, has_version, inside
+from interlock.checks.lint.hu6_unverified_artefact.references import is_versioned
+from interlock.checks.lint.paths import has_version, is_test
+from interlock.checks.lint.served import CONVENTIONAL, STAGING, inside
 from interlock.checks.lint.sources.python import PythonFile
 from interlock.checks.lint.sources.text import TextFile
 
@@ -19,11 +21,13 @@ from interlock.checks.lint.sources.text import TextFile
         "/models/ranker/3", "/models/ranker/v2", "/models/v1.2.0/x", "/models/2024-11-03/x", "/models/20241103",
         "hub/snapshots/0123abc", "/m/sha256-0123456789ab", "/m/ranker@0123456789ab", "/m/ranker-v2",
         "/m/$(MODEL_VERSION)", "/m/${GIT_SHA}", "/m/$REVISION", "s3://b/m/{version}/x", "s3://b/<DIGEST>",
-        "/m/${{ github.sha }}",
+        "/m/${{ github.sha }}", "/m/ranker-1.0.2", "/m/ranker-20241103/x", "/m/release-7/x", "/m/2024-11-03.tar",
     ],
 )  # fmt: skip
 def test_versioned(path: str) -> None:
     assert has_version(path)
+    assert path_is_versioned(path)
+    assert is_versioned(path if "://" in path else "s3://bucket" + path)
 
 
 @pytest.mark.parametrize(
@@ -34,11 +38,13 @@ def test_versioned(path: str) -> None:
         "/data/Qwen2.5-7B",
         "/root/.cache/huggingface",
         "s3://b/${MODEL_NAME}",
+        "/models/DeepSeek-R1",
         "/",
     ],
 )
 def test_not_versioned(path: str) -> None:
     assert not has_version(path)
+    assert not path_is_versioned(path)
 
 
 def test_staging_and_conventional_places() -> None:

@@ -10,8 +10,8 @@ from posixpath import dirname
 from ....report.finding import Finding, Location, Severity
 from ....report.rule import Rule
 from ..index import Index
+from ..paths import has_version
 from ..rulebase import Context
-from ..served import has_version
 from ..sources.argv import is_placeholder
 from ..sources.pods import Container, Pod
 from ..volumes import Store, model_path_on, stores

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
+from ..paths import has_version
 from ..rulebase import Context
-from ..served import has_version, inside
+from ..served import inside
 from ..sources.argv import is_placeholder
 from ..sources.pods import Pod
 from ..volumes import stores

@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 import re
 
+from ..paths import has_version
 from ..sources.python import PythonFile
 
-# `/engines/llama/3`, `/cache/v2`, `…/a1b2c3d`, `…/2026-11-01`, `…@sha256`
-_SEGMENT = re.compile(
-    r"^(v?\d+([._-]\d+)*|[0-9a-f]{7,64}|sha256.*|\d{4}-\d{2}-\d{2}.*)$|[-_.]v\d+|\d+\.\d+\.\d+", re.IGNORECASE
-)
+# What a cache folder or a variable is called that differs from version to version.
 _WORD = re.compile(
     r"version|revision|digest|sha256|commit|release|fingerprint|uuid|tempfile|mkdtemp|(?<![a-z])(tag|hash|md5|sha)(?![a-z])",
     re.IGNORECASE,
@@ -18,8 +16,8 @@ _WORD = re.compile(
 
 
 def path_is_versioned(path: str) -> bool:
-    """Whether a segment of a path is a version, or a variable that is named after one."""
-    return any(_SEGMENT.search(segment) or _WORD.search(segment) for segment in path.split("/") if segment)
+    """Whether a path names a version, or says by a word that it differs from version to version."""
+    return has_version(path) or bool(_WORD.search(path))
 
 
 def names_a_version(file: PythonFile, node: ast.AST) -> bool:

@@ -13,9 +13,9 @@ from ....report.rule import Rule
 from .. import runtimes
 from ..index import Index
 from ..lazy import lazy
-from ..paths import is_test
+from ..paths import has_version, is_test
 from ..rulebase import Context
-from ..served import CONVENTIONAL, STAGING, has_version, inside, pods_beside, polled_paths, served_paths, served_uris
+from ..served import CONVENTIONAL, STAGING, inside, pods_beside, polled_paths, served_paths, served_uris
 from ..sources.pods import Container
 from ..sources.scripts import ShellText
 from ..sources.yamlnodes import Map

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
 from ..lazy import lazy
-from ..paths import is_test
+from ..paths import has_version, is_test
 from ..rulebase import Context
-from ..served import CONVENTIONAL, has_version, inside, served_paths
+from ..served import CONVENTIONAL, inside, served_paths
 from ..sources.pods import Container
 from ..sources.python import PythonFile, argument
 from ..sources.scripts import ShellText

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
-from ..paths import is_test
+from ..paths import has_version, is_test
 from ..rulebase import Context
-from ..served import CONVENTIONAL, STAGING, has_version, inside, served_paths
+from ..served import CONVENTIONAL, STAGING, inside, served_paths
 from ..sources.python import PythonFile, argument
 from .pypaths import describe
 

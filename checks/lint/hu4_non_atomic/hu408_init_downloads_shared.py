@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
 from ..lazy import lazy
+from ..paths import has_version
 from ..rulebase import Context
-from ..served import has_version
 from ..sources.pods import Container, Pod
 from ..volumes import Store, model_path_on, stores
 

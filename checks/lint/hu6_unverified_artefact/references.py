@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from ..paths import has_version
 from ..sources.argv import is_placeholder
 
 COMMIT = re.compile(r"^[0-9a-f]{40}$")
@@ -52,12 +53,8 @@ _FOLDERS = frozenset(
 )
 _FILE_ENDINGS = (".bin", ".engine", ".gguf", ".h5", ".json", ".mar", ".onnx", ".pb", ".pkl", ".plan", ".pt", ".pth")
 
-# A path segment that says which version: 3, v2, 1.0.2, 2024-05-01, 20240501, a commit, release-7, model-1.4.
-_VERSION = re.compile(
-    r"^(v?\d+([._-]\d+)*|\d{4}-?\d{2}-?\d{2}.*|[0-9a-f]{7,64}|sha256[-:][0-9a-f]+)$"
-    r"|(^|[-_.])(v\d+|\d+\.\d+(\.\d+)*|\d{8}|r\d+|rev\d+|version[-_]?\d+|release[-_]?\d+|explainer-\d[\d.]*)($|[-_.])",
-    re.IGNORECASE,
-)
+# What is a model's name elsewhere is more often a version in a bucket, whose owner names its folders: model-1.4, r3.
+_NUMBERED = re.compile(r"(^|[-_.])(v\d+|\d+\.\d+|r\d+|explainer-\d[\d.]*)($|[-_.])", re.IGNORECASE)
 _VERSION_QUERY = re.compile(r"[?&](versionId|generation|snapshot)=|#\d{6,}$", re.IGNORECASE)
 
 
@@ -81,8 +78,8 @@ def is_commit(revision: str) -> bool:
 
 def is_versioned(location: str) -> bool:
     """Whether a URL or bucket path carries a version, date or digest in its path or query."""
-    if "@sha256:" in location or _VERSION_QUERY.search(location):
+    if _VERSION_QUERY.search(location):
         return True
     _, _, rest = location.partition("://")
-    path = re.split(r"[?#]", rest, maxsplit=1)[0]
-    return any(_VERSION.search(segment) for segment in path.split("/")[1:] if segment)
+    path = re.split(r"[?#]", rest, maxsplit=1)[0].partition("/")[2]
+    return has_version(path) or any(_NUMBERED.search(segment) for segment in path.split("/"))
