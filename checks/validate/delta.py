@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .contents import WHOLE, Same
-from .graph.contract import beside
-from .graph.contract import pairs as graphs
 from .rulebase import Context
 from .side import Side
 from .weights.tables import pairs as sets
@@ -22,6 +20,7 @@ from .weights.tables import pairs as sets
 if TYPE_CHECKING:
     from ...models.onnx import Initializer, OnnxModel
     from ...models.weights import WeightTable
+    from .graph.contract import Pair as Graphs
 
 SHOWN = 50
 _SAMPLE = 256
@@ -57,7 +56,7 @@ def delta(ctx: Context) -> dict[str, Any] | None:
     count = _Count([], [], [], [])
     groups: list[dict[str, Any]] = []
     found = False
-    for pair in graphs(ctx):
+    for pair in _graphs(ctx):
         found = True
         partial = ctx.old.tree.files[pair.old.file].partial or ctx.new.tree.files[pair.new.file].partial
         if not partial and ctx.same(pair.old.file, pair.new.file) != "same":
@@ -95,6 +94,13 @@ def delta(ctx: Context) -> dict[str, Any] | None:
         "exact": not count.unknown,
         "subgraphs": groups[:SHOWN],
     }
+
+
+def _graphs(ctx: Context) -> Iterator[Graphs]:
+    if "onnx" in ctx.new.tree.kinds:
+        from .graph.contract import pairs as graphs
+
+        yield from graphs(ctx)
 
 
 def _subgraphs(ctx: Context, old: OnnxModel, new: OnnxModel) -> Iterator[dict[str, Any]]:
@@ -208,6 +214,7 @@ def _span(side: Side, model: OnnxModel, tensor: Initializer) -> Span:
     kind = f"{tensor.dtype}{tensor.dims}"
     if not tensor.external:
         return Span(kind, _path(side, model.file), tensor.begin, tensor.end)
+    from .graph.contract import beside
     from .graph.onx_ext import span
 
     keys = dict(tensor.external)

@@ -9,13 +9,11 @@ from ...models.errors import UnreadableModel
 from ...models.tree import ModelTree
 
 if TYPE_CHECKING:
-    from ...models.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
     from ...models.adapter import Adapter
     from ...models.engine import Engine
     from ...models.gguf import GgufModel
     from ...models.onnx import OnnxModel
+    from ...models.tokenizer import Tokenizer
     from ...models.weights import WeightTable
 
 Fact = TypeVar("Fact")
@@ -23,6 +21,8 @@ Fact = TypeVar("Fact")
 
 class Side:
     """One of the two models. A fact that cannot be read raises UnreadableModel every time it is asked for.
+
+    The reader of a format that the model does not have is not even imported: that is what a run mostly costs.
 
     `name` is how the user called the model. Rules may simply read the facts they need: the engine records an
     unreadable one once and never lets it pass.
@@ -67,6 +67,8 @@ class Side:
     @property
     def onnx(self) -> dict[str, OnnxModel]:
         """ONNX files by name."""
+        if "onnx" not in self.tree.kinds:
+            return {}
 
         def read() -> dict[str, OnnxModel]:
             from ...models.onnx import read_onnx
@@ -96,6 +98,8 @@ class Side:
     @property
     def gguf(self) -> dict[str, GgufModel]:
         """GGUF files by name."""
+        if "gguf" not in self.tree.kinds:
+            return {}
 
         def read() -> dict[str, GgufModel]:
             from ...models.gguf import read_gguf
@@ -107,6 +111,8 @@ class Side:
     @property
     def tensor_digests(self) -> dict[str, dict[str, str]]:
         """file → tensor → digest that the signature file carries."""
+        if "signature" not in self.tree.kinds:
+            return {}
 
         def read() -> dict[str, dict[str, str]]:
             from ...models.signed import read_tensor_digests

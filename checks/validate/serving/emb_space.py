@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ....report.finding import Severity
-from ..graph.contract import pairs as graphs
-from ..graph.contract import promised, unchanged
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
 from ..weights.tables import contents
@@ -28,7 +26,7 @@ RULE = Rule(
 )
 
 if TYPE_CHECKING:
-    from ....models.onnx import OnnxModel
+    from ....models.onnx import OnnxModel, Value
 
 _NAME = r"(?i)embed(?!_tokens|_in\b)|sentence_vec|pooler_output|image_features|text_features"
 _POOLING = r"(^|/)(modules\.json|sentence_bert_config\.json|\d+_\w+/config\.json)$"
@@ -41,10 +39,8 @@ def check(ctx: Context) -> Iterator[Finding]:
     measured = ctx.options.get("cosine")
     if measured is not None and ctx.contract.cosine and measured >= ctx.contract.cosine:
         return
-    for pair in graphs(ctx):
-        sign = _sign(pair.new) or _sign(pair.old)
-        if sign and not unchanged(ctx, pair):
-            yield _finding(ctx, pair.new.file, f"the embedding model changed ({sign})", measured)
+    if "onnx" in ctx.new.tree.kinds:
+        yield from _graphs(ctx, measured)
     pooled = _pooled(ctx.new) or _pooled(ctx.old)
     if not pooled:
         return
@@ -59,14 +55,24 @@ def check(ctx: Context) -> Iterator[Finding]:
             )
 
 
+def _graphs(ctx: Context, measured: float | None) -> Iterator[Finding]:
+    from ..graph.contract import pairs as graphs
+    from ..graph.contract import promised, unchanged
+
+    for pair in graphs(ctx):
+        outputs = [promised(model, "outputs") for model in (pair.new, pair.old)]
+        sign = _sign(pair.new, outputs[0]) or _sign(pair.old, outputs[1])
+        if sign and not unchanged(ctx, pair):
+            yield _finding(ctx, pair.new.file, f"the embedding model changed ({sign})", measured)
+
+
 def _finding(ctx: Context, path: str, message: str, measured: float | None) -> Finding:
     seen = "" if measured is None else f"; lowest cosine similarity measured is {measured:.4f}"
     return ctx.finding(RULE, "breaks", message + seen, path=path, plan=("reembed-index",))
 
 
-def _sign(model: OnnxModel) -> str:
-    """Why a graph counts as an embedding model; empty where it does not."""
-    outputs = promised(model, "outputs")
+def _sign(model: OnnxModel, outputs: list[Value]) -> str:
+    """Why a graph with these outputs counts as an embedding model; empty where it does not."""
     if re.search(_NAME, model.file.rsplit("/", 1)[-1]):
         return f"the file is named {model.file}"
     for value in outputs:
