@@ -44,7 +44,8 @@ def validate(  # noqa: PLR0917 - typer passes them by name
 ) -> int:
     """May NEW replace OLD under traffic? Verdict, proof or witness, and the swap plan.
 
-    Without --against, is NEW consistent in itself? Only headers are read, so size does not matter.
+    Without --against, is NEW consistent in itself? Only headers are read, so size does not matter; what a reference
+    names is hashed first.
 
     interlock validate model.onnx --against live/model.onnx
 
