@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from .errors import UnreadableModel
-from .gguf import read_gguf
 from .strict_json import items_of, loads_object
 from .tree import ModelTree
 
@@ -81,6 +80,8 @@ def read_chat_templates(tree: ModelTree) -> dict[str, tuple[str, str]]:
         elif folder == "additional_chat_templates" and base.endswith(".jinja"):
             found[base.removesuffix(".jinja")] = (file.name, read_template(file.path))
     for file in tree.of("gguf") if not found else ():
+        from .gguf import read_gguf
+
         template = read_gguf(file).metadata.get("tokenizer.chat_template")
         if isinstance(template, str | bytes):
             found["default"] = (file.name, _text(template, file.path))

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from ....models.tokenizer import Tokenizer
 from ....models.tokenizers import consistency
 from ....models.tokenizers.spelling import alphabet, is_byte_level
-from .proofs import bpe, unigram, wordpiece
 from .proofs.outcome import Outcome, witness
+
+if TYPE_CHECKING:  # proofs are only imported where something changed
+    from .proofs import bpe
 
 _KNOWN: WeakKeyDictionary[Tokenizer, tuple[Tokenizer, Outcome]] = WeakKeyDictionary()
 _TABLES: WeakKeyDictionary[Tokenizer, bpe.Table] = WeakKeyDictionary()
@@ -38,6 +40,8 @@ def _compare(old: Tokenizer, new: Tokenizer) -> Outcome:
         consistency.check(each)
         if each.algorithm == "Unigram" and len(each.vocab.value) != len(each.scores.value):
             return Outcome("unproven", reason="some pieces are listed twice")
+    from .proofs import unigram, wordpiece
+
     if old.algorithm == "Unigram":
         return unigram.compare(_scored(old), _scored(new))
     if old.algorithm == "WordPiece":
@@ -78,6 +82,8 @@ def _levels(old: Tokenizer, new: Tokenizer) -> Outcome:
 
 def table(tokenizer: Tokenizer) -> bpe.Table:
     """The merges of a BPE tokenizer: listed, or derived from scores or ranks where the format has no list."""
+    from .proofs import bpe
+
     if tokenizer not in _TABLES:
         if tokenizer.merges.value or not tokenizer.scores.value:
             made = bpe.Table.listed(tokenizer.merges.value)
@@ -114,6 +120,8 @@ def _bpe(old: Tokenizer, new: Tokenizer) -> Outcome:
     fresh = _fresh(old, new, split)
     if fresh:
         return fresh
+    from .proofs import bpe
+
     return bpe.compare(table(old), table(new), split)
 
 
@@ -146,6 +154,8 @@ def flags(old: Tokenizer, new: Tokenizer, key: str) -> Outcome:
         if split is None:
             return Outcome("unproven", reason="tokens inside of words are spelled with a prefix")
         literals = frozenset(each.content for each in (*old.added, *new.added))
+        from .proofs import bpe
+
         return bpe.whole_words(table(new), new.vocab.value, split, literals)
     if key in ("unk_token", "fuse_unk", "byte_fallback", "unk_id") and complete(old) and complete(new):
         return Outcome("equal", proof="every byte is a token, so nothing is ever unknown")

@@ -9,7 +9,6 @@ from ..rulebase import Context, Finding, Rule
 from . import replay
 from .changes import both
 from .judge import differs, unproven
-from .proofs.normalize import normalize
 from .texts import ADVERSARIAL
 
 RULE = Rule(
@@ -35,6 +34,8 @@ def check(ctx: Context) -> Iterator[Finding]:
     pair = both(ctx)
     if pair is None or pair[0].format != pair[1].format or pair[0].normalizer == pair[1].normalizer:
         return
+    from .proofs.normalize import normalize
+
     old, new = pair
     likely = [text for text in ADVERSARIAL if normalize(old.normalizer, text) != normalize(new.normalizer, text)]
     candidates = [*likely, *(f"a {text} b" for text in likely)]

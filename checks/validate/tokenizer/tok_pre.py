@@ -9,7 +9,6 @@ from ..rulebase import Context, Finding, Rule
 from . import replay
 from .changes import both
 from .judge import differs, unproven
-from .proofs import pretokens
 from .texts import ADVERSARIAL
 
 RULE = Rule(
@@ -36,6 +35,8 @@ def check(ctx: Context) -> Iterator[Finding]:
     pair = both(ctx)
     if pair is None or pair[0].format != pair[1].format or pair[0].pre_tokenizer == pair[1].pre_tokenizer:
         return
+    from .proofs import pretokens
+
     old, new = pair
     subject = "the pre-tokenizer differs"
     found = pretokens.search(old.pre_tokenizer, new.pre_tokenizer)
