@@ -21,7 +21,8 @@ from .sources import table
 from .sources.gotemplate import flattened, is_template
 from .sources.kubernetes import Resource, misshapen, resources
 from .sources.text import STDIN, TextFile, Unreadable, decode, read_bytes
-from .sources.yamlnodes import Document, Map, documents
+from .sources.yamlnodes import Document, Map
+from .sources.yamlreader import documents
 
 _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "venv"})
 # What a YAML file must mention to be worth parsing, and what makes it a template that is not YAML yet.

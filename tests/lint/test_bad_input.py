@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from interlock.checks.lint.run import lint
 from interlock.checks.lint.sources.text import MAX_BYTES, TextFile
-from interlock.checks.lint.sources.yamlnodes import documents
+from interlock.checks.lint.sources.yamlreader import documents
 from interlock.report.report import Report
 
 GOOD = "apiVersion: v1\nkind: Service\nmetadata:\n  name: chat\n"

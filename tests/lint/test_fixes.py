@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from interlock.checks.lint import fixer, fixes
 from interlock.checks.lint.sources.kubernetes import Resource
 from interlock.checks.lint.sources.text import TextFile
-from interlock.checks.lint.sources.yamlnodes import Map, documents
+from interlock.checks.lint.sources.yamlnodes import Map
+from interlock.checks.lint.sources.yamlreader import documents
 from interlock.report.finding import Edit, Finding, Fix, Severity
 
 

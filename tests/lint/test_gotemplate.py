@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from interlock.checks.lint.run import lint
 from interlock.checks.lint.sources.gotemplate import flattened, is_open, is_template
 from interlock.checks.lint.sources.text import TextFile
-from interlock.checks.lint.sources.yamlnodes import Document, dig, documents
+from interlock.checks.lint.sources.yamlnodes import Document, dig
+from interlock.checks.lint.sources.yamlreader import documents
 from interlock.report.report import Report
 
 

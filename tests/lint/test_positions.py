@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from interlock.checks.lint.sources import python as source
 from interlock.checks.lint.sources.kubernetes import Resource
 from interlock.checks.lint.sources.text import TextFile
-from interlock.checks.lint.sources.yamlnodes import Map, Seq, dig, documents, pointer, walk
+from interlock.checks.lint.sources.yamlnodes import Map, Seq, dig, pointer, walk
+from interlock.checks.lint.sources.yamlreader import documents
 
 KEYS = st.from_regex(r"[a-z][a-z0-9-]{0,6}", fullmatch=True)
 TEXTS = st.text(st.characters(min_codepoint=32, max_codepoint=0x2FF, exclude_categories=["Cc"]), max_size=12)

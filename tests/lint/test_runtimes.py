@@ -9,7 +9,7 @@ from interlock.checks.lint.runtimes import RUNTIMES, by_command, by_image, by_si
 from interlock.checks.lint.sources.kubernetes import Resource
 from interlock.checks.lint.sources.pods import Container, parse_image
 from interlock.checks.lint.sources.text import TextFile
-from interlock.checks.lint.sources.yamlnodes import documents
+from interlock.checks.lint.sources.yamlreader import documents
 
 IMAGES = {
     "vllm/vllm-openai": "vllm",

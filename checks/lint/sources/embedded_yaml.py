@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from .kubernetes import Resource
 from .text import TextFile
-from .yamlnodes import Document, Map, documents
+from .yamlnodes import Document, Map
+from .yamlreader import documents
 
 
 def embedded(resource: Resource, holder: Map, key: str) -> list[Resource]:

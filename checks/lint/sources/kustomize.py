@@ -16,7 +16,8 @@ from typing import Any
 from ..lazy import lazy
 from .table import KUSTOMIZATIONS
 from .text import MAX_BYTES, TextFile, Unreadable, decode
-from .yamlnodes import Document, Map, Seq, documents, text
+from .yamlnodes import Document, Map, Seq, text
+from .yamlreader import documents
 
 TIMEOUT = 30
 """Seconds a build may take."""

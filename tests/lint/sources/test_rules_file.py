@@ -6,7 +6,7 @@ from interlock.checks.lint.sources import rules_file
 from interlock.checks.lint.sources.kubernetes import resources
 from interlock.checks.lint.sources.rules_file import MetricQuery
 from interlock.checks.lint.sources.text import TextFile
-from interlock.checks.lint.sources.yamlnodes import documents
+from interlock.checks.lint.sources.yamlreader import documents
 
 
 def read(text: str) -> tuple[list[MetricQuery], TextFile]:

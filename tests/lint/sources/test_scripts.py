@@ -6,7 +6,7 @@ from interlock.checks.lint.sources import scripts
 from interlock.checks.lint.sources.kubernetes import resources
 from interlock.checks.lint.sources.scripts import ShellText
 from interlock.checks.lint.sources.text import TextFile
-from interlock.checks.lint.sources.yamlnodes import documents
+from interlock.checks.lint.sources.yamlreader import documents
 
 
 def read(text: str, path: str = "a.yaml") -> list[ShellText]:
