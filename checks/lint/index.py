@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from .joins import agree, config_uses, labels_of, match_labels, selector_of, service_ports
 from .kustomization import Kustomizations
 from .nearby import Nearby
 from .sources.kubernetes import Resource
@@ -21,11 +22,6 @@ from .sources.yamlnodes import EMPTY, Map, Seq, dig, text
 SELECTORS = frozenset({"Service", "InferencePool"})
 SCALERS = frozenset({"HorizontalPodAutoscaler", "ScaledObject"})
 MONITORS = frozenset({"ServiceMonitor", "PodMonitor", "PodMonitoring", "ClusterPodMonitoring"})
-
-
-def agree(one: str, other: str) -> bool:
-    """Whether two namespaces may be the same."""
-    return one == other or not one or not other
 
 
 class Index:
@@ -166,7 +162,7 @@ class Index:
     def budgets_of(self, pod: Pod) -> list[Resource]:
         """The PodDisruptionBudgets that cover a pod; one with matchExpressions may cover any pod with its labels."""
         budgets = self.by_kind.get("PodDisruptionBudget", [])
-        return [budget for budget in budgets if pod in self.selected(_match_labels(budget), budget)]
+        return [budget for budget in budgets if pod in self.selected(match_labels(budget), budget)]
 
     # storage and configuration
 
@@ -203,7 +199,7 @@ class Index:
     def _config_users(self) -> Nearby[tuple[Pod, str, Map]]:
         found: Nearby[tuple[Pod, str, Map]] = Nearby()
         for pod in self.pods:
-            for name, how, place in _config_uses(pod):
+            for name, how, place in config_uses(pod):
                 found.add(name, pod.resource.path, (pod, how, place))
         return found
 
@@ -258,7 +254,7 @@ class Index:
 
     def monitored_services(self, monitor: Resource) -> list[Resource]:
         """The Services a ServiceMonitor selects."""
-        selector = _match_labels(monitor)
+        selector = match_labels(monitor)
         if not selector:
             return []
 
@@ -274,41 +270,3 @@ class Index:
             for pair in service.labels.items():
                 found.add(pair, service.path, service)
         return found
-
-
-def labels_of(value: Map) -> dict[str, str]:
-    """A mapping of labels as text."""
-    return {key: text(item) for key, item in value.items()}
-
-
-def _match_labels(resource: Resource) -> dict[str, str]:
-    return labels_of(resource.spec.get_map("selector").get_map("matchLabels"))
-
-
-def selector_of(service: Resource) -> dict[str, str]:
-    """The equality selector of a Service or InferencePool; empty for a Knative Service."""
-    if service.group == "serving.knative.dev":
-        return {}
-    selector = service.spec.get_map("selector")
-    return labels_of(selector.get_map("matchLabels") if "matchLabels" in selector else selector)
-
-
-def service_ports(service: Resource) -> list[tuple[Map, Any]]:
-    """(port entry, target port name or number) of a Service; the target is the port itself when not written down."""
-    found = [(port, port.get("targetPort") or port.get("port")) for port in service.spec.get_maps("ports")]
-    return [(port, target) for port, target in found if isinstance(target, int | str)]
-
-
-def _config_uses(pod: Pod) -> Iterable[tuple[str, str, Map]]:
-    for container in [*pod.containers, *pod.init_containers]:
-        for entry in container.map.get_maps("envFrom"):
-            if name := text(dig(entry, "configMapRef", "name")):
-                yield name, "envFrom", entry
-        for entry in container.map.get_maps("env"):
-            if name := text(dig(entry, "valueFrom", "configMapKeyRef", "name")):
-                yield name, "env", entry
-    for volume in pod.spec.get_maps("volumes"):
-        sources = [volume, *volume.get_map("projected").get_maps("sources")]
-        for source in sources:
-            if name := text(dig(source, "configMap", "name")):
-                yield name, "volume", volume

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
-from ..index import selector_of, service_ports
+from ..joins import selector_of, service_ports
 from ..rulebase import Context
 from ..sources.kubernetes import Resource
 from ..sources.pods import Container

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
-from ..index import service_ports
+from ..joins import service_ports
 from ..rulebase import Context
 from ..sources.argv import is_placeholder
 from ..sources.kubernetes import Resource

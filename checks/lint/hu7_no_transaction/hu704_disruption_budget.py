@@ -7,7 +7,7 @@ from posixpath import dirname
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
-from ..index import labels_of
+from ..joins import labels_of
 from ..rulebase import Context
 from ..sources.kubernetes import Resource
 from ..sources.pods import Pod
