@@ -160,6 +160,9 @@ def _has_more(side: Side) -> bool:
 def _findings(context: Context, kinds: set[str]) -> tuple[list[Finding], list[UnreadableModel]]:
     """What the rules say, and every file that could not be read."""
     problems: dict[str, UnreadableModel] = {}
+    whole = "tokenizer.json"  # the one format that lies in a single file
+    if context.old is not None and context.same(whole, whole) == "same":
+        context.old.share_tokenizer(context.new, whole)
     for side in (context.old, context.new):
         if side is not None:
             problems.update((str(problem), problem) for problem in side.problems())

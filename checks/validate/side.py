@@ -193,6 +193,17 @@ class Side:
 
         return self._once("tokenizer", read)
 
+    def share_tokenizer(self, other: Side, file: str) -> None:
+        """Take the other model's tokenizer, which lies in `file`, for this one's: the files hold the same bytes."""
+        if {each.name for each in self.tree.of("tokenizer")} != {each.name for each in other.tree.of("tokenizer")}:
+            return  # another file may serve here
+        try:
+            found = other.tokenizer
+        except UnreadableModel:
+            return
+        if found is not None and found.path == str(other.tree.files[file].path):
+            self._facts["tokenizer"] = found
+
     def problems(self) -> Iterator[UnreadableModel]:
         """Every fact of the model that cannot be read."""
         for key, kinds in _READS.items():

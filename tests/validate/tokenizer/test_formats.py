@@ -11,6 +11,7 @@ import gguf
 import pytest
 import sentencepiece
 from interlock.checks.validate.run import validate
+from interlock.checks.validate.side import Side
 from interlock.checks.validate.tokenizer import model
 from interlock.config.settings import Contract
 from interlock.models.errors import UnreadableModel
@@ -223,3 +224,20 @@ def test_a_damaged_tokenizer_is_never_a_pass(tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     assert validate(new, against=old).exit_code == 2
     assert validate(new).exit_code == 2
+
+
+def test_an_unchanged_tokenizer_is_read_once(tmp_path: Path) -> None:
+    folders = [kit.model(tmp_path / name, files()) for name in ("old", "new")]
+    old, new = (Side(read_tree(folder), folder.name) for folder in folders)
+    old.share_tokenizer(new, "tokenizer.json")
+    assert old.tokenizer is new.tokenizer
+    # Where another file serves on one side, each side keeps its own.
+    (folders[0] / "tekken.json").write_text("{}")
+    old = Side(read_tree(folders[0]), "old")
+    old.share_tokenizer(new, "tokenizer.json")
+    assert old.tokenizer is not new.tokenizer
+    (folders[0] / "tekken.json").unlink()
+    for folder in folders:
+        (folder / "tokenizer.json").write_text("{")
+    report = validate(folders[1], against=folders[0])
+    assert report.exit_code == 2
