@@ -27,7 +27,10 @@ def key(finding: Finding, root: str) -> str:
     where = finding.where
     path = where.path if where else ""
     if path and path != STDIN:
-        path = os.path.relpath(path, root).replace(os.sep, "/")
+        # A folder link on the way to a file must not make it another file.
+        folder, name = os.path.split(path)
+        path = os.path.relpath(os.path.join(os.path.realpath(folder), name), os.path.realpath(root))  # noqa: PTH118
+        path = path.replace(os.sep, "/")
     return f"{finding.rule} {path} {where.object if where else ''}".rstrip()
 
 

@@ -328,6 +328,17 @@ def test_since_does_not_take_a_copy_for_a_move(tree: Path) -> None:
     assert [f.where.path for f in report.findings if f.where] == ["copy.yaml"]
 
 
+def test_since_and_baseline_see_through_folder_links(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    link = tmp_path_factory.mktemp("elsewhere") / "link"
+    link.symlink_to(tree, target_is_directory=True)
+    assert rules(lint([str(link)], since="HEAD")) == []
+    lint(["."], baseline="base.json", update_baseline=True)
+    assert rules(lint([str(link)], baseline="base.json")) == []
+
+
 def status() -> bytes:
     return subprocess.run(["git", "status", "--porcelain"], check=True, capture_output=True).stdout
 
