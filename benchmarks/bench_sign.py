@@ -36,9 +36,9 @@ class Case(NamedTuple):
 
 SMALL = (
     Case("tiny model", 3, 1000),
-    Case("1 file of 384 MiB", 1, 384 * MIB),
-    Case("4 files of 96 MiB", 4, 96 * MIB),
-    Case("1,500 files of 100 kB", 1500, 100_000),
+    Case("1 file of 256 MiB", 1, 256 * MIB),
+    Case("4 files of 64 MiB", 4, 64 * MIB),
+    Case("3,000 files of 100 kB", 3000, 100_000),
 )
 FULL = (
     Case("tiny model", 3, 1000),
