@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from .errors import UnreadableModel
-from .onnx import ELEMENTS, Attribute, Dimension, Graph, Initializer, Node, OnnxModel, Value
-from .protobuf import BYTES, VARINT, Field, fields, integers, signed, text
-from .source import TRUNCATED, Source, Window
+from .onnx import Attribute, Dimension, Graph, Initializer, Node, OnnxModel, Value
+from .onnx_tensors import element, read_pair, read_sparse, read_tensor
+from .protobuf import BYTES, VARINT, fields, signed, text
+from .source import Source, Window
 
 MAX_DEPTH = 60  # graphs in attributes of nodes of graphs …; protobuf libraries stop at 100 nested messages
 
@@ -36,7 +37,7 @@ class Reader:
                     domain, version = self.opset(value, end)
                     model.opsets[domain] = version
                 case 14, 2:
-                    key, item = self.pair(value, end)
+                    key, item = read_pair(w, value, end)
                     model.metadata[key] = item
                 case 25, 2:
                     key, body = self.function(value, end)
@@ -57,16 +58,6 @@ class Reader:
         # The specification names the default domain both ways.
         return ("" if domain == "ai.onnx" else domain), version
 
-    def pair(self, begin: int, end: int) -> tuple[str, str]:
-        key = item = ""
-        for number, wire, value, stop in fields(self.window, begin, end):
-            if (number, wire) == (1, BYTES):
-                key = text(self.window, value, stop)
-            elif (number, wire) == (2, BYTES):
-                # Label lists and charsets live in metadata values; a whole configuration may, too.
-                item = text(self.window, value, stop, 16 << 20)
-        return key, item
-
     def graph(self, graph: Graph, begin: int, end: int) -> Graph:
         w = self.window
         self.depth += 1
@@ -82,14 +73,14 @@ class Reader:
                 case 2:
                     graph.name = text(w, value, stop)
                 case 5:
-                    tensor = self.tensor(value, stop)
+                    tensor = read_tensor(w, value, stop)
                     graph.initializers[tensor.name] = tensor
                 case 11:
                     graph.inputs.append(self.value(value, stop))
                 case 12:
                     graph.outputs.append(self.value(value, stop))
                 case 15:
-                    tensor = self.sparse(value, stop)
+                    tensor = read_sparse(w, value, stop)
                     graph.initializers[tensor.name] = tensor
                 case _:
                     pass
@@ -158,89 +149,12 @@ class Reader:
             if number == 1:
                 name = text(w, value, stop)
             elif number in (5, 10):
-                tensors.append(self.tensor(value, stop))
+                tensors.append(read_tensor(w, value, stop))
             elif number in (6, 11):
                 graphs.append(self.graph(Graph(), value, stop))
             elif number in (22, 23):
-                tensors.append(self.sparse(value, stop))
+                tensors.append(read_sparse(w, value, stop))
         return Attribute(name, begin, end, tuple(tensors), tuple(graphs))
-
-    def tensor(self, begin: int, end: int) -> Initializer:
-        w = self.window
-        name, dtype, outside, part = "", 0, False, False
-        dims: list[int] = []
-        external: list[tuple[str, str]] = []
-        data: list[Field] = []
-        for each in fields(w, begin, end):
-            number, wire, value, stop = each
-            if number == 1:
-                dims.extend(integers(w, each))
-            elif (number, wire) == (2, VARINT):
-                dtype = value
-            elif (number, wire) == (8, BYTES):
-                name = text(w, value, stop)
-            elif number in _DATA:
-                data.append(each)
-            elif number == 3:
-                part = True  # one segment of a tensor that is stored in several
-            elif (number, wire) == (13, BYTES):
-                external.append(self.pair(value, stop))
-            elif (number, wire) == (14, VARINT):
-                outside = value == 1
-        if len(dims) > 64 or any(not 0 <= size < 1 << 63 for size in dims):
-            raise UnreadableModel(
-                w.source.name, f"tensor {name[:200]!r} has impossible dims {str(dims)[:80]}", offset=begin
-            )
-        first, last = (data[0][2] if data[0][1] == BYTES else data[0][3], data[-1][3]) if data else (begin, begin)
-        place = tuple(external) or (("location", ""),) if outside else ()
-        tensor = Initializer(name, _element(dtype), tuple(dims), first, last, place)
-        if not outside and not part:
-            self.complete(tensor, data, begin)
-        return tensor
-
-    def complete(self, tensor: Initializer, data: list[Field], begin: int) -> None:
-        """Raises UnreadableModel where a tensor's data in the file is not as long as its type and dims say."""
-        held, wanted, unit, exact = len(data), tensor.numel, "values", True
-        number = data[0][0] if data else 0
-        if tensor.dtype == "string":
-            pass
-        elif not tensor.nbytes or tensor.dtype.startswith("float6"):
-            return  # nothing to hold, or a type whose packing no runtime has settled
-        elif number in _WIDE:
-            held, wanted, unit = sum(stop - value for _, _, value, stop in data), tensor.nbytes, "bytes"
-        elif number:
-            held, exact = self.varints(data)
-            if tensor.nbytes < wanted:  # types under a byte share one number
-                wanted, exact = tensor.nbytes, False
-        if held < wanted or (exact and held > wanted):
-            raise UnreadableModel(
-                self.window.source.name,
-                f"tensor {tensor.name[:80]!r} has {held:,} {unit} of data, its dims {list(tensor.dims)} of "
-                f"{tensor.dtype} take {wanted:,}",
-                hint=TRUNCATED if held < wanted else "export the model again",
-                offset=begin,
-            )
-
-    def varints(self, data: list[Field]) -> tuple[int, bool]:
-        """How many numbers the fields hold: exact, or the most there can be where counting would read much."""
-        size = sum(stop - value for _, wire, value, stop in data if wire == BYTES)
-        if size > _COUNTED:
-            return size, False
-        packed = b"".join(self.window.take(value, stop - value) for _, wire, value, stop in data if wire == BYTES)
-        return sum(byte < 128 for byte in packed) + sum(wire != BYTES for _, wire, _, _ in data), True
-
-    def sparse(self, begin: int, end: int) -> Initializer:
-        """A sparse tensor under the name of its values, with its dense dims."""
-        values: Initializer | None = None
-        dims: list[int] = []
-        for each in fields(self.window, begin, end):
-            if each[0] == 1 and each[1] == BYTES:
-                values = self.tensor(each[2], each[3])
-            elif each[0] == 3:
-                dims.extend(integers(self.window, each))
-        if values is None:
-            raise UnreadableModel(self.window.source.name, "has a sparse tensor without values", offset=begin)
-        return Initializer(values.name, values.dtype, tuple(dims), begin, end, values.external)
 
     def value(self, begin: int, end: int) -> Value:
         name, kind, shape = "", "", None
@@ -265,7 +179,7 @@ class Reader:
             parts: list[str] = []
             for each in fields(w, value, stop):
                 if each[1] == VARINT and each[0] == 1:
-                    parts.append(_element(each[2]))
+                    parts.append(element(each[2]))
                 elif each[1] == BYTES and number in (1, 8) and each[0] == 2:
                     shape = self.shape(each[2], each[3])
                 elif each[1] == BYTES and number in (4, 5, 9) and each[0] == (2 if number == 5 else 1):
@@ -290,13 +204,6 @@ class Reader:
 
 
 _TYPES = {1: "tensor", 4: "seq", 5: "map", 7: "opaque", 8: "sparse_tensor", 9: "optional"}
-_COUNTED = 1 << 16
-_WIDE = frozenset({4, 9, 10})  # float, raw and double data: as many bytes as the tensor takes
-_DATA = frozenset({4, 5, 6, 7, 9, 10, 11})  # float, int32, string, int64, raw, double and uint64 data
-
-
-def _element(number: int) -> str:
-    return ELEMENTS[number] if number < len(ELEMENTS) else f"type{number}"
 
 
 def flag(source: Source, attribute: Attribute) -> bool:

@@ -323,8 +323,20 @@ def test_data_that_is_not_as_long_as_its_dims_is_refused_as_the_runtime_refuses_
         assert parse(data).graph.initializers["w"].nbytes
         load()
         return
-    with pytest.raises(UnreadableModel, match="'w' has .* of data") as caught:
+    with pytest.raises(UnreadableModel, match=r"'w' has .* of data") as caught:
         parse(data)
     assert (caught.value.hint == TRUNCATED) == (not name.startswith("3"))
     with pytest.raises(Exception, match="ONNXRuntimeError"):
         load()
+
+
+def test_numbers_written_one_by_one_count_like_a_packed_list() -> None:
+    for count in range(4):
+        for kind, key, number in ((1, 4 << 3 | 5, bytes(4)), (11, 10 << 3 | 1, bytes(8)), (7, 7 << 3, b"\x03")):
+            tensor = b"\x08\x02\x10" + varint(kind) + (varint(key) + number) * count + field(8, b"w")
+            data = field(7, field(5, tensor))
+            if count == 2:
+                assert parse(data).graph.initializers["w"].dims == (2,)
+            else:
+                with pytest.raises(UnreadableModel, match=r"'w' has .* of data"):
+                    parse(data)
