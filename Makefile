@@ -32,7 +32,7 @@ check: $(READY)
 	$(BIN)/python -m pytest -q tests/test_imports.py tests/test_packaging.py tests/docs tests/github/test_files.py
 
 bench: $(READY)
-	@for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 # Refresh the development lock file (hashes for every platform and Python).
 lock:

@@ -1,6 +1,6 @@
 """publish and pull against floors of the same run: sha256 alone, and copying with fsync while hashing.
 
-    python benchmarks/bench_release.py [MIB]
+    python benchmarks/release.py [MIB]
 
 Figures are medians; a ratio of 1.00 is the floor. Publishing again and promoting are shown as times: both must not
 depend on how much was published before.

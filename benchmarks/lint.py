@@ -3,7 +3,7 @@
 Every run is a process of its own on warm caches, so start-up counts. Ratios are of medians of interleaved runs.
 checkov takes part when it is there: `python -m venv .cache/checkov && .cache/checkov/bin/pip install checkov==3.3.30`.
 
-    python benchmarks/bench_lint.py [--growth] [--no-checkov]
+    python benchmarks/lint.py [--growth] [--no-checkov]
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Every row runs our command line, the reference's and plain hashing in turn on the same warm files, several rounds, and
 prints medians as ratios; with a small model the rows show start-up. Peak memory is of the whole process.
 
-    python benchmarks/bench_sign.py [--full]
+    python benchmarks/sign.py [--full]
 """
 
 from __future__ import annotations
