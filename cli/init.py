@@ -71,4 +71,5 @@ def init(
 def _next(models: bool, keys: bool) -> list[str]:
     steps = [] if models else ["name your model under model: in the file"]
     steps += [] if keys else ["interlock sign MODEL --generate-key release, then name release.pub under trust:"]
-    return [*steps, "interlock lint", "interlock gate --stage staging"]
+    publish = ["interlock publish MODEL oci-layout:registry:1.0", "interlock gate --stage staging 1.0"]
+    return [*steps, "interlock lint", "set registry: in interlock.yaml, for instance to oci-layout:registry", *publish]

@@ -106,7 +106,7 @@ def inspect(path: str | os.PathLike[str]) -> Report:
 
 def _is_model(path: Path) -> bool:
     """A single-file model has its bundle beside it."""
-    return path.with_name(f"{path.name}.sig").exists()
+    return bool(path.name) and path.with_name(f"{path.name}.sig").exists()
 
 
 def _claims(signed: bundles.Bundle) -> dict[str, Any]:

@@ -129,9 +129,10 @@ def check_limits(signer: Signer, decoded: Statement, policy: Policy, allowed: Al
 def find_signature(tree: Tree) -> str:
     """Where the signature of a model is by default. Raises Refused (VER-UNSIGNED) where there is none."""
     path = Path(tree.path)
-    places = [path.with_name(f"{tree.name}.sig"), path.with_name(SIGNATURE)]
+    beside = path.resolve().parent if path.name in ("", "..") else path.parent  # `.` has no name of its own
+    places = [beside / f"{tree.name}.sig", beside / SIGNATURE]
     if not tree.single:
-        places = [path / SIGNATURE, path.with_name(f"{tree.name}.sig")]
+        places = [path / SIGNATURE, places[0]]
     for place in places:
         if place.exists():
             return str(place)
