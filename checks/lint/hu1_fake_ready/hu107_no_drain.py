@@ -57,7 +57,8 @@ def check(pod: Pod, ctx: Context) -> Iterator[Finding]:
     for container in ctx.index.servers(pod):
         sleep, drain = _sleep(container), _drain(container)
         needed = (sleep or 0) + (drain or 0)
-        if needed > pod.grace_seconds and pod.managed != "llmisvc":
+        # A KServe runtime has no grace period of its own: the InferenceServices that use it say it.
+        if needed > pod.grace_seconds and pod.managed != "llmisvc" and pod.role != "runtime":
             yield _too_short(pod, container, needed, ctx)
         aborts = container.runtime is not None and container.runtime.id == "vllm"
         undrained = aborts and drain is None and not container.map.get_map("lifecycle").get("preStop")
