@@ -42,7 +42,10 @@ FAMILIES: tuple[Family, ...] = (
     Family("gguf", ("ggf_pre", "ggf_arch", "ggf_ctx", "ggf_meta", "ggf_tensor", "ggf_split"), frozenset({"gguf"})),
     Family(
         "adapter",
-        ("lra_base", "lra_target", "lra_rank", "lra_modules", "lra_vocab", "lra_scale", "lra_changed", "lra_orphan"),
+        (
+            *("lra_base", "lra_target", "lra_self", "lra_rank", "lra_modules", "lra_vocab", "lra_scale"),
+            *("lra_changed", "lra_orphan"),
+        ),
         frozenset({"adapter"}),
     ),
     Family(

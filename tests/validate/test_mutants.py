@@ -166,8 +166,9 @@ def adapter(rank: int = 4, tensors: Any = None, **config: Any) -> Files:
 def incident_17_rank() -> Iterator[Mutant]:
     for rank in (17, 20, 24, 32, 48, 64, 128, 256, 320, 512):
         yield Mutant(f"rank 8 to {rank}", adapter(8), adapter(rank), ("restart",), "LRA-RANK")
-    pattern = {"rank_pattern": {"q_proj": 64}}
-    yield Mutant("rank in a pattern", adapter(8), adapter(8, **pattern), ("restart",), "LRA-RANK")
+    tensors = {**lora(8, targets=["v_proj"]), **lora(64, targets=["q_proj"])}
+    new = adapter(8, tensors, rank_pattern={"q_proj": 64})
+    yield Mutant("rank in a pattern", adapter(8), new, ("restart",), "LRA-RANK")
 
 
 def incident_18_modules() -> Iterator[Mutant]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..weights.tables import names
-from .subjects import quantised, subjects, target
+from .subjects import Subject, quantised, subjects, target
 
 RULE = Rule(
     id="LRA-BASE",
@@ -15,7 +15,7 @@ RULE = Rule(
     family="LRA",
     severity=Severity.ERROR,
     summary="the adapter's matrices do not have the base's dimensions",
-    what="Columns of A and rows of B against the shape of the base weight they are added to, module by module.",
+    what="Columns of A and rows of B, module by module, against the base weight; without a base, the live adapter.",
     why="the adapter fails with a size mismatch when a request first asks for it, or was made for a resized base",
     hint="train or convert the adapter for this base",
     references=("https://github.com/huggingface/peft/issues/1932",),
@@ -27,6 +27,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     """Every module of every adapter."""
     for subject in subjects(ctx):
         if subject.base is None:
+            yield from _against_old(ctx, subject)
             continue
         bad: dict[str, tuple[object, object]] = {}
         for module, lora in subject.adapter.modules.items():
@@ -47,3 +48,24 @@ def check(ctx: Context) -> Iterator[Finding]:
                 tensor=first,
                 plan=("revalidate-adapters",),
             )
+
+
+def _against_old(ctx: Context, subject: Subject) -> Iterator[Finding]:
+    """No base to compare with: the live adapter fits it, so the same module must keep its dimensions."""
+    old = subject.old.modules if subject.old is not None else {}
+    bad: dict[str, tuple[list[int], list[int]]] = {}
+    for module, lora in subject.adapter.modules.items():
+        before = old[module].base_shape if module in old else None
+        if before is not None and lora.base_shape is not None and before != lora.base_shape:
+            bad[module] = (list(before), list(lora.base_shape))
+    if bad:
+        first = min(bad)
+        shape, wanted = bad[first]
+        yield ctx.finding(
+            RULE,
+            "breaks",
+            f"{len(bad)} modules do not fit ({names(bad)}): the live adapter is for {shape}, this one for {wanted}",
+            path=subject.weights_file,
+            side=subject.side,
+            tensor=first,
+        )
