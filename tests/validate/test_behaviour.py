@@ -64,9 +64,66 @@ def test_the_same_values_are_bit_equal(tmp_path: Path) -> None:
 
 def test_drift_is_told_and_not_judged(tmp_path: Path) -> None:
     weight = np.arange(8).reshape(4, 2)
-    report = judge(tmp_path, model(weight), model(-weight))
+    report = judge(tmp_path, model(weight), model(weight * 2))
     assert rules(report) == {"RUN-DRIFT": "hot"}
+    assert "lowest cosine 1.0000" in report.findings[0].message
+
+
+def test_an_output_that_points_the_other_way_is_not_proven(tmp_path: Path) -> None:
+    weight = np.arange(8).reshape(4, 2)
+    report = judge(tmp_path, model(weight), model(-weight))
+    assert rules(report) == {"RUN-DRIFT": "unproven"}
     assert "lowest cosine -1.0000" in report.findings[0].message
+    assert report.facts["verdict"] == "unproven"
+
+
+def test_a_head_that_never_has_the_same_top_entry_is_not_proven(tmp_path: Path) -> None:
+    biased = [bias("FLOAT", values) for values in ([100.0, 99.0], [99.0, 100.0])]
+    report = judge(tmp_path, *biased)
+    assert rules(report) == {"RUN-DRIFT": "unproven"}
+    assert "lowest cosine 0.9999" in report.findings[0].message
+    assert "same top entry in 0 of 2 rows" in report.findings[0].message
+
+
+def bias(kind: str, values: Any) -> bytes:
+    """A graph whose output is `values` whatever the input."""
+    helper, proto = onnx.helper, onnx.TensorProto
+    node = helper.make_node("Constant", [], ["y"], value=helper.make_tensor("v", getattr(proto, kind), [2], values))
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("x", proto.FLOAT, ["n", 4])],
+        [helper.make_tensor_value_info("y", getattr(proto, kind), [2])],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 16)], ir_version=8).SerializeToString()
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new"),
+    [
+        ("STRING", [b"ok", b"ok"], [b"ok", b"fraud"]),
+        ("BOOL", [True, True], [True, False]),
+        ("INT64", [100_000_000, 100_000_000], [100_000_000, 100_000_001]),
+    ],
+)
+def test_labels_flags_and_integers_are_compared_by_value(tmp_path: Path, kind: str, old: Any, new: Any) -> None:
+    report = judge(tmp_path, bias(kind, old), bias(kind, new))
+    (drift,) = [finding for finding in report.findings if finding.rule == "RUN-DRIFT"]
+    assert drift.level == "unproven"
+    assert "2 of 4 values differ (50.0%)" in drift.message
+    assert "bit-equal" not in drift.message
+    same = judge(tmp_path / "same", bias(kind, old), bias(kind, old))
+    assert "bit-equal" in same.findings[0].message
+    assert same.findings[0].level == "hot"
+
+
+def test_nan_is_never_equal_to_a_number(tmp_path: Path) -> None:
+    numbers, nan = bias("FLOAT", [1.0, 2.0]), bias("FLOAT", [1.0, float("nan")])
+    report = judge(tmp_path / "worse", numbers, nan)
+    assert rules(report) == {"RUN-DRIFT": "unproven", "RUN-FINITE": "breaks"}
+    assert "bit-equal" not in report.findings[0].message
+    assert "2 of 4 values are NaN or infinite against another value" in str([f.message for f in report.findings])
+    assert rules(judge(tmp_path / "better", nan, numbers))["RUN-DRIFT"] == "unproven"
 
 
 def test_overflow_breaks(tmp_path: Path) -> None:

@@ -113,25 +113,44 @@ def _alike(result: Measured, name: str, old: Any, new: Any) -> bool:
 
 
 def _compare(result: Measured, name: str, old: Any, new: Any) -> None:
+    """Floats by distance; strings, truth values and integers by value, for near is not the same for a label."""
     import numpy
 
     np: Any = numpy
-    drift = result.drifts.setdefault(name, Drift(name))
-    if old.tobytes() == new.tobytes() or not np.issubdtype(old.dtype, np.number):
-        drift.agree += 1
-        drift.rows += 1
+    exact = not np.issubdtype(old.dtype, np.floating)
+    drift = result.drifts.setdefault(name, Drift(name, exact, bool(np.issubdtype(old.dtype, np.number))))
+    drift.values += old.size
+    # The bytes of an array of strings are addresses.
+    if bool((old == new).all()) if exact else old.tobytes() == new.tobytes():
+        rows = old.size // old.shape[-1] if old.ndim and old.size else 1
+        drift.agree += rows
+        drift.rows += rows
         return
-    a, b = old.astype(np.float64), new.astype(np.float64)
-    if np.isfinite(a).all() and not np.isfinite(b).all():
-        if name not in result.infinite:
-            result.infinite.append(name)
-        return
-    close = bool(np.allclose(a, b, rtol=1e-3, atol=1e-5, equal_nan=True))
+    if exact:
+        drift.kind = "drift"
+        drift.differ += int((old != new).sum())
+    if drift.vector:
+        _numbers(result, drift, old.astype(np.float64), new.astype(np.float64))
+
+
+def _numbers(result: Measured, drift: Drift, a: Any, b: Any) -> None:
+    """Distances over the values that are finite on both sides; a row where only one side is finite has cosine -1."""
+    import numpy
+
+    np: Any = numpy
+    if np.isfinite(a).all() and not np.isfinite(b).all() and drift.name not in result.infinite:
+        result.infinite.append(drift.name)
+    finite = np.isfinite(a) & np.isfinite(b)
+    unlike = ~finite & (a != b) & ~(np.isnan(a) & np.isnan(b))
+    drift.unlike += int(unlike.sum())
+    a, b = np.where(finite, a, 0.0), np.where(finite, b, 0.0)
+    close = not unlike.any() and bool(np.allclose(a, b, rtol=1e-3, atol=1e-5))
     drift.kind = "drift" if not close or drift.kind == "drift" else "allclose"
-    drift.largest = max(drift.largest, float(np.max(np.abs(np.nan_to_num(a - b)), initial=0.0)))
-    x, y = (each.reshape(-1, each.shape[-1]) if each.ndim else each.reshape(1, 1) for each in (a, b))
+    drift.largest = max(drift.largest, float(np.max(np.abs(a - b), initial=0.0)))
+    x, y, odd = (each.reshape(-1, each.shape[-1]) if each.ndim else each.reshape(1, 1) for each in (a, b, unlike))
     norms = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
     cosines = np.divide((x * y).sum(axis=1), norms, out=np.ones_like(norms), where=norms > 0)
+    cosines[odd.any(axis=1)] = -1.0
     drift.cosine = min(drift.cosine, float(np.nan_to_num(cosines, nan=-1.0).min(initial=1.0)))
-    drift.agree += int((x.argmax(axis=1) == y.argmax(axis=1)).sum())
+    drift.agree += int(((x.argmax(axis=1) == y.argmax(axis=1)) & ~odd.any(axis=1)).sum())
     drift.rows += len(x)

@@ -12,14 +12,29 @@ Class = Literal["bit-equal", "allclose", "drift"]
 
 @dataclass(slots=True)
 class Drift:
-    """How far one output is from the old one, over every run: lowest cosine, largest difference, top-1 agreement."""
+    """How far one output is from the old one, over every run: lowest cosine, largest difference, top-1 agreement.
+
+    `exact` outputs (strings, truth values, integers) are compared by value: `differ` of `values` are others. `vector`
+    says that cosine, difference and agreement mean something. `unlike` counts NaN or infinity against another value.
+    """
 
     name: str
+    exact: bool = False
+    vector: bool = True
     kind: Class = "bit-equal"
     cosine: float = 1.0
     largest: float = 0.0
     agree: int = 0
     rows: int = 0
+    values: int = 0
+    differ: int = 0
+    unlike: int = 0
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether clients may well read other answers: other values, an opposite vector, or never the same top."""
+        far = self.kind == "drift" and self.vector and (self.cosine < 0 or (self.rows > 0 and self.agree == 0))
+        return self.differ > 0 or self.unlike > 0 or far
 
 
 @dataclass(slots=True)
@@ -41,4 +56,4 @@ class Measured:
     @property
     def cosine(self) -> float | None:
         """The lowest cosine similarity of any output that is a vector."""
-        return min((drift.cosine for drift in self.drifts.values()), default=None)
+        return min((drift.cosine for drift in self.drifts.values() if drift.vector), default=None)

@@ -20,6 +20,10 @@ RULE = Rule(
     why="a new version is meant to answer differently: this says how differently, it does not judge",
     hint="judge accuracy on real data; generated inputs say little about it",
 )
+_DOUBT = (
+    "clients may read other answers: labels, flags or numbers that have to match do not, or the output points the "
+    "other way or never at the same entry"
+)
 
 
 def check(ctx: Context) -> Iterator[Finding]:
@@ -27,7 +31,15 @@ def check(ctx: Context) -> Iterator[Finding]:
     for each in cast("list[Measured]", ctx.options.get("measured", [])):
         for drift in each.drifts.values():
             text = f"output '{drift.name}' over {each.runs} runs: {drift.kind}"
-            if drift.kind != "bit-equal":
+            if drift.exact and drift.differ:
+                share = drift.differ / drift.values
+                text += f", {drift.differ} of {drift.values} values differ ({share:.1%})"
+            elif drift.kind != "bit-equal":
                 text += f", lowest cosine {drift.cosine:.4f}, largest difference {drift.largest:.3g}"
                 text += f", same top entry in {drift.agree} of {drift.rows} rows"
-            yield ctx.finding(RULE, "hot", text, path=each.file, tensor=drift.name)
+            if drift.unlike:
+                text += f", {drift.unlike} of {drift.values} values are NaN or infinite against another value"
+            if drift.doubtful:
+                yield ctx.finding(RULE, "unproven", text, path=each.file, tensor=drift.name, why=_DOUBT)
+            else:
+                yield ctx.finding(RULE, "hot", text, path=each.file, tensor=drift.name)
