@@ -69,4 +69,5 @@ CASES: tuple[Case, ...] = (
     _case("a system message alone", _SYSTEM),
     _case("two questions in a row", _user(), _user("And?")),
     _case("no message"),
+    _case("a long conversation", *(_ASSISTANT if turn % 2 else _user() for turn in range(41))),
 )

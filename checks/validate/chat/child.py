@@ -17,7 +17,24 @@ def main() -> None:
     _limit(request["seconds"], request["memory"])
     from jinja2 import StrictUndefined, Undefined
 
-    environments = [_environment(kind, request["clock"]) for kind in (Undefined, StrictUndefined)]
+    class Needed(StrictUndefined):
+        """Raises where it is printed or looped over: there, nothing stands where something should.
+
+        It can be tested and compared as usual: the template chooses what it renders without the variable, and that
+        is compared with the old rendering.
+        """
+
+        __slots__ = ()
+        __bool__ = Undefined.__bool__
+        __len__ = Undefined.__len__
+        __eq__ = Undefined.__eq__
+        __ne__ = Undefined.__ne__
+        __hash__ = Undefined.__hash__
+
+        def __contains__(self, _item: Any) -> bool:
+            return False
+
+    environments = [_environment(kind, request["clock"]) for kind in (Undefined, Needed)]
     json.dump([_template(each, environments, request["limit"]) for each in request["templates"]], sys.stdout)
 
 

@@ -20,7 +20,7 @@ RULE = Rule(
     bad="{{ persona }}",
     good="{% if persona is defined %}{{ persona }}{% endif %}",
     example="text",
-    exemptions=("variables with a default, or read only where defined",),
+    exemptions=("variables with a default, or only tested or compared",),
     reads=("chat-template",),
 )
 

@@ -35,7 +35,13 @@ _NOTES = frozenset(
     ("name_or_path", "_name_or_path", "special_tokens_map_file", "tokenizer_file", "vocab_file", "merges_file")
 ) | {"transformers_version", "processor_class", "_commit_hash", "added_tokens_file", "cache_dir", "device_map"}
 # What a missing key means, whatever the class.
-_MEANS: dict[str, Any] = {"extra_special_tokens": {}, "additional_special_tokens": [], "sp_model_kwargs": {}}
+_MEANS: dict[str, Any] = {
+    "extra_special_tokens": {},
+    "additional_special_tokens": [],
+    "sp_model_kwargs": {},
+    "add_eos_token": False,
+    "split_special_tokens": False,
+}
 _FRAME = frozenset(("add_bos_token", "add_eos_token"))
 _TEXT = frozenset(("clean_up_tokenization_spaces", "spaces_between_special_tokens"))
 

@@ -181,6 +181,9 @@ def others() -> Iterator[Mutant]:
     ):
         old, new = ({"tokenizer_config.json": {key: flag}} for flag in (True, False))
         yield key, old, new, "TOK-CONF", level
+    for key, value, level in (("add_eos_token", True, "breaks"), ("add_bos_token", False, "unproven")):
+        old, new = ({"tokenizer_config.json": each} for each in ({}, {key: value}))
+        yield f"{key} absent", old, new, "TOK-CONF", level
     old, new = ({"special_tokens_map.json": {"additional_special_tokens": each}} for each in (["a"], ["a", "b"]))
     yield "additional_special_tokens", old, new, "TOK-CONF", "unproven"
     for key, rule in (("pad_token_id", "TOK-PADTOK"), ("bos_token_id", "TOK-BOS")):
@@ -229,6 +232,10 @@ HARMLESS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("stop tokens in another order", generation(), generation(eos_token_id=[3, 2])),
     ("longer answers", generation(), generation(max_new_tokens=4096)),
     ("no limit", generation(), generation(max_new_tokens=...)),
+    *(
+        (f"{key} written out", {"tokenizer_config.json": {}}, {"tokenizer_config.json": {key: False}})
+        for key in ("add_eos_token", "split_special_tokens")
+    ),
 ]
 
 
