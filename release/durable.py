@@ -94,7 +94,7 @@ def write(path: Path, data: bytes, *, mode: int = 0o644, drafts: Path | None = N
             os.fsync(stream.fileno())
         draft.chmod(mode)
         draft.replace(path)
-    except BaseException:
+    except BaseException:  # a half-written draft must go whatever ended the write, Ctrl-C included
         draft.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
@@ -201,7 +201,7 @@ def each(work: Callable[[Item], Result], items: Sequence[Item], size: int) -> li
         futures = [pool.submit(work, item) for item in items]
         try:
             return [future.result() for future in futures]
-        except BaseException:
+        except BaseException:  # Ctrl-C too: what has not begun must not begin
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
