@@ -51,6 +51,7 @@ BARE = _case("one question, no prompt", _user(), prompt=False)
 ANSWERED = _case("one answer", _user(), _ASSISTANT, prompt=False)
 SYSTEM = _case("a system message", _SYSTEM, _user())
 TOOLS = _case("tools", _user(), tools=_TOOLS)
+EMPTY = _case("no message")
 
 CASES: tuple[Case, ...] = (
     PROMPT,
@@ -68,6 +69,6 @@ CASES: tuple[Case, ...] = (
     _case("a question in parts", _user([{"type": "text", "text": USER}])),
     _case("a system message alone", _SYSTEM),
     _case("two questions in a row", _user(), _user("And?")),
-    _case("no message"),
+    EMPTY,
     _case("a long conversation", *(_ASSISTANT if turn % 2 else _user() for turn in range(41))),
 )

@@ -7,23 +7,27 @@ from collections.abc import Iterator
 from ....models.hf_config import stop_ids
 from ....report.finding import Severity
 from ..chat.templates import after_answer, first_literal, rendered, same
-from ..rulebase import Context, Finding, Rule
+from ..rulebase import Context, Finding, Level, Rule
 from ..side import Side
+from ..tokenizer.changes import quoted
 from ..tokenizer.special import special
+from .visible import visible
 
 RULE = Rule(
     id="GEN-EOS",
     name="stop-set-changed",
     family="GEN",
     severity=Severity.ERROR,
-    summary="answers no longer end at a token at which they ended before, or never end",
+    summary="answers no longer end where they ended before, never end, or end in the middle",
     what="The union of eos_token_id in config.json and generation_config.json and the tokenizer's eos token. NEW's "
-    "must hold all of OLD's, and the token with which the chat template ends a turn.",
+    "must hold all of OLD's, and the token with which the chat template ends a turn; what it adds must be special "
+    "tokens, which no answer shows.",
     why="the model writes its end of turn, nobody stops, and the client gets everything up to the length limit",
-    hint="list every stop token in eos_token_id of generation_config.json",
+    hint="list every stop token in eos_token_id of generation_config.json, and no token of ordinary text",
     bad='{"eos_token_id": 128001}   with a template that ends turns with <|eot_id|> (128009)',
     good='{"eos_token_id": [128001, 128009]}',
     example="json",
+    exemptions=("a folder that is a tokenizer and nothing else: its model's configuration lists the stop tokens",),
     references=("vllm-project/vllm#4180",),
     reads=("config", "generation-config", "tokenizer-config", "chat-template"),
 )
@@ -47,6 +51,7 @@ def check(ctx: Context) -> Iterator[Finding]:
                 old=_shown(stops(ctx.old)),
                 new=_shown(new),
             )
+        yield from _gained(ctx, sorted(new - stops(ctx.old)))
         if same(ctx) and stops(ctx.old) == new:
             return
     if ctx.old is not None:
@@ -56,15 +61,43 @@ def check(ctx: Context) -> Iterator[Finding]:
         return
     before = terminator(ctx.old) if ctx.old is not None else None
     known = ctx.old is not None and before is not None and before == fault and fault[1] not in stops(ctx.old)
+    lone = _only_tokenizer(ctx.new)
+    note = ", as before" if known else "; the model's configuration has to list it" if lone else ""
     yield ctx.finding(
         RULE,
-        "hot" if known else "breaks",
-        f"the template ends a turn with {fault[0]} ({fault[1]}), which is no stop token"
-        + (", as before" if known else ""),
+        "hot" if known or lone else "breaks",
+        f"the template ends a turn with {fault[0]} ({fault[1]}), which is no stop token{note}",
         path=_file(ctx.new),
         pointer="/eos_token_id",
         new=_shown(new),
     )
+
+
+def _gained(ctx: Context, added: list[int]) -> Iterator[Finding]:
+    """Stop tokens that OLD did not have: ordinary text breaks answers off, a special token does not."""
+    known = ctx.old is not None and bool(declared(ctx.old))
+    verdicts: tuple[tuple[bool | None, Level, str], ...] = (
+        (True, "breaks", "which is ordinary text: answers are cut there"),
+        (None, "unproven", "and no tokenizer tells whether that is ordinary text"),
+        (False, "hot", "a special token, which answers do not show"),
+    )
+    for shown, level, words in verdicts:
+        ids = [number for number in added if visible(ctx.new, number) is shown]
+        if ids and (level == "breaks" or known):
+            names = ", ".join(f"{number} {_name(ctx.new, number)}".strip() for number in ids[:5])
+            yield ctx.finding(
+                RULE,
+                level,
+                f"answers now end at {names} as well, {words}",
+                path=_file(ctx.new),
+                pointer="/eos_token_id",
+                witness={"kind": "stop", "ids": ids[:5]} if level == "breaks" else None,
+            )
+
+
+def _only_tokenizer(side: Side) -> bool:
+    """Whether the folder cannot say where answers end, since neither weights nor a configuration of them is there."""
+    return side.tree.kinds.isdisjoint({"config", "generation-config", "safetensors", "gguf", "onnx", "pickle"})
 
 
 def stops(side: Side) -> frozenset[int]:
@@ -94,7 +127,7 @@ def terminator(side: Side) -> tuple[str, int] | None:
 
 def _name(side: Side, number: int) -> str:
     token = side.tokenizer.tokens.get(number) if side.tokenizer is not None else None
-    return repr(token) if token is not None else ""
+    return quoted(token) if token is not None else ""
 
 
 def _file(side: Side) -> str:

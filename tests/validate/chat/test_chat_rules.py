@@ -95,6 +95,29 @@ def test_other_words_for_the_same_are_hot(tmp_path: Path, new: Any) -> None:
     assert kit.verdict(report) == "hot", [(f.rule, f.message) for f in report.findings]
 
 
+FIRST = "{% if messages[0].role == 'system' %}{{ messages[0].content }}{% endif %}" + PLAIN
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        "{% if messages[0]['role'] == 'system' %}{% endif %}" + CHATML,
+        "{% set first = messages[0].content %}" + CHATML,
+        "{% if messages|length == 0 %}{{ raise_exception('no messages') }}{% endif %}" + CHATML,
+        "{% set last = messages[-1].role %}" + CHATML,
+    ],
+)
+def test_a_conversation_without_messages_may_fail(tmp_path: Path, new: str) -> None:
+    report = kit.judge(tmp_path, model(CHATML), model(new))
+    assert kit.verdict(report) == "hot", [(f.rule, f.message) for f in report.findings]
+
+
+def test_another_failure_beside_the_empty_conversation_breaks(tmp_path: Path) -> None:
+    new = FIRST + "{% if messages|length == 1 and messages[0].role == 'user' %}{{ raise_exception('x') }}{% endif %}"
+    report = kit.judge(tmp_path, model(PLAIN), model(new))
+    assert kit.levels(report)["CHT-ERR"] == "breaks"
+
+
 def test_the_file_wins_over_the_configuration(tmp_path: Path) -> None:
     old, new = model(CHATML), model("nonsense") | {"chat_template.jinja": CHATML}
     assert kit.verdict(kit.judge(tmp_path, old, new)) == "hot"
