@@ -20,6 +20,8 @@ _NAME = re.compile(
     r"(?:base_model\.model\.)?(?P<module>.+?)\.lora_(?P<kind>embedding_)?(?P<side>[AB])(?:\.default)?(?:\.weight)?"
 )
 
+_WEIGHTS = ("adapter_model.safetensors", "adapter_model.bin", "adapter_model.pt")
+
 
 @dataclass(slots=True)
 class Lora:
@@ -44,13 +46,27 @@ class Lora:
 
 @dataclass(slots=True)
 class Adapter:
-    """One adapter: its folder in the model, its configuration, LoRA pairs by module, and every other tensor."""
+    """One adapter: its folder in the model, its configuration, LoRA pairs by module, and every other tensor.
+
+    `weights` is the name of its weights inside the folder. Of those that are not safetensors nothing is read.
+    """
 
     folder: str
     config: dict[str, Any]
     modules: dict[str, Lora] = field(default_factory=dict[str, Lora])
     others: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
     size: int = 0
+    weights: str = "adapter_model.safetensors"
+
+    @property
+    def readable(self) -> bool:
+        """Whether the tensors are known; a pickle's are not."""
+        return self.weights.endswith(".safetensors")
+
+    @property
+    def kind(self) -> str:
+        """peft_type, LORA where it is not written."""
+        return str(self.config.get("peft_type") or "LORA").upper()
 
     @property
     def rank(self) -> int:
@@ -80,16 +96,18 @@ def read_adapters(tree: ModelTree) -> dict[str, Adapter]:
 
 
 def _read(tree: ModelTree, name: str) -> Adapter:
-    folder = PurePosixPath(name).parent.as_posix()
-    adapter = Adapter("" if folder == "." else folder, read_json_config(tree.files[name].path))
-    weights = (PurePosixPath(folder) / "adapter_model.safetensors").as_posix()
-    if weights in tree.files:
-        file = tree.files[weights]
+    folder = PurePosixPath(name).parent
+    adapter = Adapter("" if folder.as_posix() == "." else folder.as_posix(), read_json_config(tree.files[name].path))
+    # Loaders prefer them in this order.
+    there = [each for each in _WEIGHTS if (folder / each).as_posix() in tree.files]
+    if not there:
+        raise UnreadableModel(tree.files[name].path, "has no adapter_model.safetensors beside it")
+    adapter.weights = there[0]
+    if adapter.readable:
+        file = tree.files[(folder / adapter.weights).as_posix()]
         adapter.size = file.size
         for tensor_name, tensor in read_header(file).tensors.items():
             _place(adapter, tensor_name, tensor)
-    elif (PurePosixPath(folder) / "adapter_model.bin").as_posix() not in tree.files:
-        raise UnreadableModel(tree.files[name].path, "has no adapter_model.safetensors beside it")
     return adapter
 
 

@@ -44,7 +44,7 @@ FAMILIES: tuple[Family, ...] = (
         "adapter",
         (
             *("lra_base", "lra_target", "lra_self", "lra_rank", "lra_modules", "lra_vocab", "lra_scale"),
-            *("lra_changed", "lra_orphan"),
+            *("lra_changed", "lra_orphan", "lra_conf", "lra_opaque"),
         ),
         frozenset({"adapter"}),
     ),

@@ -50,6 +50,28 @@ WRONG: dict[str, tuple[Files, str, str]] = {
     "target never there": (adapter(target_modules=["q_proj", "v_proj", "c_attn"]), "unproven", "LRA-SELF"),
     "columns": (adapter(lora(hidden=16)), "breaks", "LRA-BASE"),
     "rows": (adapter(lora(out=16)), "breaks", "LRA-BASE"),
+    "no tensors": (adapter({}), "breaks", "LRA-SELF"),
+    "not named": (adapter(target_modules=["q_proj"]), "breaks", "LRA-SELF"),
+    "not named by an expression": (adapter(target_modules=r".*\.q_proj"), "breaks", "LRA-SELF"),
+    "excluded": (adapter(exclude_modules=["v_proj"]), "breaks", "LRA-SELF"),
+    "excluded by an expression": (adapter(exclude_modules=r".*layers\.0\..*v_proj"), "breaks", "LRA-SELF"),
+    "kept whole": (adapter(modules_to_save=["v_proj"]), "breaks", "LRA-SELF"),
+    "layer not named": (adapter(layers_to_transform=[1]), "breaks", "LRA-SELF"),
+    "one layer not named": (adapter(layers_to_transform=7), "breaks", "LRA-SELF"),
+    "layers of another list": (adapter(layers_to_transform=[0], layers_pattern="h"), "breaks", "LRA-SELF"),
+    "layer without tensors": (adapter(layers_to_transform=[0, 5]), "unproven", "LRA-SELF"),
+    "DoRA without magnitudes": (adapter(use_dora=True), "breaks", "LRA-SELF"),
+    "magnitudes without DoRA": (
+        adapter({**lora(), f"{LAYER}.q_proj.lora_magnitude_vector": ("F32", [8])}),
+        "breaks",
+        "LRA-SELF",
+    ),
+    "biases nobody asks for": (
+        adapter({**lora(), f"{LAYER}.q_proj.lora_B.bias": ("F32", [8])}),
+        "breaks",
+        "LRA-SELF",
+    ),
+    "whole modules lost": (adapter(modules_to_save=["lm_head"]), "breaks", "LRA-SELF"),
     "other layers": (
         adapter({name.replace("layers.0", "layers.77"): value for name, value in lora().items()}),
         "unproven",
@@ -61,10 +83,6 @@ RIGHT: dict[str, Files] = {
     "plain": adapter(),
     "rank": adapter(lora(8), r=8),
     "rslora": adapter(use_rslora=True),
-    "alpha pattern": adapter(alpha_pattern={"q_proj": 99}),
-    "rank pattern": adapter(mixed(2, 4), rank_pattern={"q_proj": 2}),
-    "rank pattern by path": adapter(mixed(2, 4), rank_pattern={r"^model\.layers\.0\.self_attn\.q_proj": 2}),
-    "rank pattern by expression": adapter(mixed(2, 4), rank_pattern={".*(q|k)_proj": 2}),
     "rank pattern that is no expression": adapter(rank_pattern={"\\": 2}),
     "all-linear": adapter(target_modules="all-linear"),
     "expression": adapter(target_modules=r".*\.(q|v)_proj"),
@@ -72,7 +90,39 @@ RIGHT: dict[str, Files] = {
     "fewer targets": adapter(lora(targets=["q_proj"]), target_modules=["q_proj"]),
     "excluded": adapter(target_modules=["q_proj", "v_proj", "k_proj"], exclude_modules=["k_proj"]),
     "r not told": adapter(r=None),
+    "targets in another order": adapter(target_modules=["v_proj", "q_proj"]),
+    "layers that have tensors": adapter(layers_to_transform=[0], layers_pattern=["layers"]),
+    "one layer": adapter(layers_to_transform=0),
+    "no layers": adapter(layers_to_transform=[]),
+    "excluded elsewhere": adapter(exclude_modules=r".*vision.*"),
+    "expression with many repetitions": adapter(target_modules=r"(?:.*?language.*?attn.*?q_proj.*?)|(?:.*v_proj)"),
+    "expression that is none": adapter(target_modules="(q_proj"),
+    "saved in another order": adapter(modules_to_save=[]),
 }
+
+
+# Factors by module: hot where the live adapter has them too, since its server applies them.
+PATTERNS: dict[str, Files] = {
+    "alpha": adapter(alpha_pattern={"q_proj": 99}),
+    "rank": adapter(mixed(2, 4), rank_pattern={"q_proj": 2}),
+    "rank by path": adapter(mixed(2, 4), rank_pattern={r"^model\.layers\.0\.self_attn\.q_proj": 2}),
+    "rank by expression": adapter(mixed(2, 4), rank_pattern={".*(q|k)_proj": 2}),
+    "rank and alpha": adapter(mixed(2, 4), rank_pattern={"q_proj": 2}, alpha_pattern={"q_proj": 8}),
+}
+
+
+@pytest.mark.parametrize("case", PATTERNS)
+def test_factors_by_module_need_a_server_that_applies_them(case: str, tmp_path: Path) -> None:
+    assert judge(tmp_path / "new", PATTERNS[case]) == ("unproven", {"LRA-SCALE"})
+    assert judge(tmp_path / "kept", PATTERNS[case], adapter(alpha_pattern={"v_proj": 16})) == ("hot", set())
+    assert judge(tmp_path / "gone", adapter(), PATTERNS[case]) == ("hot", set())
+
+
+def test_patterns_that_change_no_factor_are_hot(tmp_path: Path) -> None:
+    for index, config in enumerate(({"alpha_pattern": {"q_proj": 8}}, {"alpha_pattern": {"k_proj": 99}})):
+        assert judge(tmp_path / str(index), adapter(**config)) == ("hot", set())
+    even = adapter(mixed(2, 4), rank_pattern={"q_proj": 2}, alpha_pattern={"q_proj": 4})
+    assert judge(tmp_path / "both", even) == ("hot", set())
 
 
 @pytest.mark.parametrize("case", WRONG)

@@ -15,7 +15,8 @@ RULE = Rule(
     family="LRA",
     severity=Severity.ERROR,
     summary="the adapter's matrices do not have the base's dimensions",
-    what="Columns of A and rows of B, module by module, against the base weight; without a base, the live adapter.",
+    what="Columns of A and rows of B, module by module, against the base weight; without a base, the live adapter. "
+    "Tensors that are stored whole keep the live adapter's shape.",
     why="the adapter fails with a size mismatch when a request first asks for it, or was made for a resized base",
     hint="train or convert the adapter for this base",
     references=("https://github.com/huggingface/peft/issues/1932",),
@@ -26,6 +27,7 @@ RULE = Rule(
 def check(ctx: Context) -> Iterator[Finding]:
     """Every module of every adapter."""
     for subject in subjects(ctx):
+        yield from _whole(ctx, subject)
         if subject.base is None:
             yield from _against_old(ctx, subject)
             continue
@@ -51,7 +53,7 @@ def check(ctx: Context) -> Iterator[Finding]:
 
 
 def _against_old(ctx: Context, subject: Subject) -> Iterator[Finding]:
-    """No base to compare with: the live adapter fits it, so the same module must keep its dimensions."""
+    """Without a base to compare with: the live adapter fits it, so what is in both must keep its dimensions."""
     old = subject.old.modules if subject.old is not None else {}
     bad: dict[str, tuple[list[int], list[int]]] = {}
     for module, lora in subject.adapter.modules.items():
@@ -69,3 +71,20 @@ def _against_old(ctx: Context, subject: Subject) -> Iterator[Finding]:
             side=subject.side,
             tensor=first,
         )
+
+
+def _whole(ctx: Context, subject: Subject) -> Iterator[Finding]:
+    """Tensors that are stored whole, such as a classifier: another shape means another number of classes or tokens."""
+    old = subject.old.others if subject.old is not None else {}
+    for name, tensor in subject.adapter.others.items():
+        if name in old and old[name].shape != tensor.shape:
+            yield ctx.finding(
+                RULE,
+                "breaks",
+                f"'{name}' has another shape than in the live adapter",
+                path=subject.weights_file,
+                side=subject.side,
+                tensor=name,
+                old=list(old[name].shape),
+                new=list(tensor.shape),
+            )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....models.adapter import Adapter
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..weights.tables import names
@@ -14,10 +15,11 @@ RULE = Rule(
     name="adapter-feature-unsupported",
     family="LRA",
     severity=Severity.ERROR,
-    summary="the adapter stores whole modules, biases, DoRA magnitudes or tensors that no LoRA server knows",
-    what="modules_to_save, use_dora, bias and the tensor names of the adapter.",
-    why="vLLM and others refuse such an adapter when it is loaded, in the live server",
-    hint="merge these parts into the base, or train without modules_to_save, bias and DoRA",
+    summary="the adapter is more than pairs of matrices: whole modules, biases, DoRA, copied layers, activation tokens",
+    what="modules_to_save, bias, lora_bias, use_dora, use_qalora, use_bdlora, arrow_config, layer_replication, "
+    "trainable_token_indices, alora_invocation_tokens, peft_type, and the tensor names of the adapter.",
+    why="LoRA servers refuse such an adapter when it is loaded, in the live server, or leave that part out",
+    hint="merge these parts into the base, or train plain LoRA",
     references=(
         "https://github.com/vllm-project/vllm/issues/9280",
         "https://github.com/vllm-project/vllm/issues/21500",
@@ -29,10 +31,10 @@ RULE = Rule(
 def check(ctx: Context) -> Iterator[Finding]:
     """Features that NEW has and the live adapter did not."""
     for subject in subjects(ctx):
-        before = set(_features(subject.old.config)) if subject.old else set[str]()
-        for feature in _features(subject.adapter.config):
-            if feature not in before:
-                yield _finding(ctx, subject, feature, pointer=f"/{feature.split(' ')[0]}")
+        before = dict(_features(subject.old)) if subject.old else dict[str, str]()
+        for key, feature in _features(subject.adapter):
+            if key not in before or (key in _VALUED and feature != before[key]):
+                yield _finding(ctx, subject, feature, pointer=f"/{key}")
         known = subject.old.others.keys() if subject.old else set[str]()
         strange = [name for name in subject.adapter.others if name not in known]
         if strange:
@@ -40,17 +42,22 @@ def check(ctx: Context) -> Iterator[Finding]:
             yield _finding(ctx, subject, message, tensor=min(strange))
 
 
-def _features(config: dict[str, object]) -> Iterator[str]:
-    saved = config.get("modules_to_save")
-    if saved:
-        yield f"modules_to_save is {saved}"
-    if config.get("use_dora"):
-        yield "use_dora is set"
+# A server that takes one of these may not take another value of it.
+_VALUED = ("modules_to_save", "peft_type", "layer_replication", "trainable_token_indices")
+_SET = ("use_dora", "lora_bias", "use_qalora", "use_bdlora", "arrow_config")
+_SHOWN = ("layer_replication", "trainable_token_indices", "alora_invocation_tokens")
+
+
+def _features(adapter: Adapter) -> Iterator[tuple[str, str]]:
+    config = adapter.config
+    if adapter.saved_modules:
+        yield "modules_to_save", f"modules_to_save is {sorted(adapter.saved_modules)}"
     if config.get("bias", "none") not in ("none", None):
-        yield f"bias is '{config['bias']}'"
-    kind = str(config.get("peft_type") or "LORA").upper()
-    if kind != "LORA":
-        yield f"peft_type is {kind}"
+        yield "bias", f"bias is '{config['bias']}'"
+    yield from ((key, f"{key} is set") for key in _SET if config.get(key))
+    yield from ((key, f"{key} is {str(config[key])[:80]}") for key in _SHOWN if config.get(key))
+    if adapter.kind != "LORA":
+        yield "peft_type", f"peft_type is {adapter.kind}"
 
 
 def _finding(ctx: Context, subject: Subject, message: str, *, pointer: str = "", tensor: str = "") -> Finding:

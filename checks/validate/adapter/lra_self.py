@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, cast
 
 from ....models.adapter import Adapter, Lora
+from ....models.strict_json import items_of
 from ....report.finding import Severity
-from ..rulebase import Context, Finding, Rule
+from ..rulebase import Context, Finding, Level, Rule
 from ..weights.tables import names
+from .reach import layer_of, pattern_values, reaches
 from .subjects import Subject, subjects
 
 RULE = Rule(
@@ -18,26 +19,35 @@ RULE = Rule(
     family="LRA",
     severity=Severity.ERROR,
     summary="the adapter's tensors are not what its own adapter_config.json says",
-    what="Both halves of every LoRA pair, their rank against r and rank_pattern, and every entry of target_modules.",
+    what="Both halves of every LoRA pair, their rank against r and rank_pattern; every entry of target_modules, "
+    "layers_to_transform and modules_to_save, and every tensor that these keys do not name; the tensors of use_dora.",
     why="servers size and scale an adapter by its configuration: it fails to load, or works with a wrong strength",
     hint="save the adapter again, so that adapter_config.json and adapter_model.safetensors come from the same run",
     exemptions=(
-        "target_modules written as one string ('all-linear' or a regular expression)",
+        "target_modules that is missing, or an expression with many repetitions: what it names is not known",
         "ranks under target_parameters: experts are stored stacked",
     ),
 )
-
-_PLAIN = re.compile(r"[\w.^$\\-]+")  # no repetition: a hostile key cannot make the match slow
 
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Half pairs, ranks, and targets without tensors; of LoRA only, as others lay their tensors out differently."""
     for subject in subjects(ctx):
         adapter = subject.adapter
-        if adapter.size == 0 or str(adapter.config.get("peft_type") or "LORA").upper() != "LORA":
+        if not adapter.readable or adapter.kind != "LORA":
+            continue
+        if not adapter.modules and not adapter.others:
+            yield _config(ctx, subject, "the adapter holds no tensors", "")
             continue
         yield from _pairs(ctx, subject)
         yield from _targets(ctx, subject)
+        yield from _dropped(ctx, subject)
+        yield from _whole(ctx, subject)
+
+
+def _config(ctx: Context, subject: Subject, message: str, key: str, level: Level = "breaks") -> Finding:
+    pointer = f"/{key}" if key else ""
+    return ctx.finding(RULE, level, message, path=subject.config_file, side=subject.side, pointer=pointer)
 
 
 def _pairs(ctx: Context, subject: Subject) -> Iterator[Finding]:
@@ -69,29 +79,11 @@ def _ranks(lora: Lora) -> list[int]:
 
 
 def _declared(adapter: Adapter, module: str) -> list[int]:
-    """Ranks that the configuration allows for a module, none where it does not tell. PEFT takes the first key
-    of rank_pattern that matches the end of the module's name; a key with repetitions may match or not."""
-    config = adapter.config
-    pattern = config.get("rank_pattern")
-    allowed: list[int] = []
-    if config.get("target_parameters"):
-        return allowed
-    for key, rank in cast("dict[str, Any]", pattern).items() if isinstance(pattern, dict) else ():
-        if not isinstance(rank, int):
-            continue
-        if _PLAIN.fullmatch(key) is None:
-            allowed.append(rank)
-        elif _matches(key, module):
-            return [*allowed, rank]
-    declared = config.get("r")
-    return [*allowed, declared] if isinstance(declared, int) else []
-
-
-def _matches(key: str, module: str) -> bool:
-    try:
-        return re.match(rf"(?:.*\.)?(?:{key})$", module) is not None
-    except re.error:
-        return module == key or module.endswith(f".{key}")
+    """Ranks that the configuration allows for a module, none where it does not tell."""
+    if adapter.config.get("target_parameters"):
+        return []
+    ranks = pattern_values(adapter.config.get("rank_pattern"), module, adapter.config.get("r"))
+    return [rank for rank in ranks if isinstance(rank, int)]
 
 
 def _targets(ctx: Context, subject: Subject) -> Iterator[Finding]:
@@ -109,14 +101,42 @@ def _targets(ctx: Context, subject: Subject) -> Iterator[Finding]:
             continue  # LRA-TARGET tells
         # Without a base the entry may be one of a list made for many architectures, which matches nothing here.
         level = "breaks" if _any(target, before) or subject.base is not None else "unproven"
-        yield ctx.finding(
-            RULE,
-            level,
-            f"target module '{target}' has no tensors in the adapter",
-            path=subject.config_file,
-            side=subject.side,
-            pointer="/target_modules",
-        )
+        message = f"target module '{target}' has no tensors in the adapter"
+        yield _config(ctx, subject, message, "target_modules", level)
+    layers = {layer_of(config, module) for module in adapter.modules}
+    known = {layer_of(config, module) for module in (*before, *base)}
+    for index in items_of(config.get("layers_to_transform")):
+        if index not in layers:
+            message = f"layer {index} of layers_to_transform has no tensors in the adapter"
+            yield _config(ctx, subject, message, "layers_to_transform", "breaks" if index in known else "unproven")
+
+
+def _dropped(ctx: Context, subject: Subject) -> Iterator[Finding]:
+    """Tensors for modules that the configuration does not name: PEFT leaves them out without an error."""
+    config = subject.adapter.config
+    lost = [module for module in subject.adapter.modules if reaches(config, module) is False]
+    if lost:
+        message = f"{len(lost)} modules have tensors, and the configuration does not name them: {names(lost)}"
+        yield ctx.finding(RULE, "breaks", message, path=subject.weights_file, side=subject.side, tensor=min(lost))
+
+
+def _whole(ctx: Context, subject: Subject) -> Iterator[Finding]:
+    """What is stored beside the pairs, against the keys that ask for it."""
+    config, others = subject.adapter.config, subject.adapter.others
+    magnitudes = [name for name in others if "lora_magnitude_vector" in name]
+    if bool(config.get("use_dora")) != bool(magnitudes):
+        message = "use_dora is set, and there are no magnitudes" if not magnitudes else "magnitudes without use_dora"
+        yield _config(ctx, subject, message, "use_dora")
+    biases = [name for name in others if name.endswith(".lora_B.bias")]
+    if bool(config.get("lora_bias")) != bool(biases):
+        message = "lora_bias is set, and there are no biases" if not biases else "biases of B without lora_bias"
+        yield _config(ctx, subject, message, "lora_bias")
+    # For classifiers PEFT lists every name that a head may have: one that has tensors is enough.
+    saved, before = subject.adapter.saved_modules, subject.old.others if subject.old is not None else {}
+    lacking = [name for name in saved if not _any(name, [*others])]
+    if lacking and (len(lacking) == len(saved) or any(_any(name, [*before]) for name in lacking)):
+        message = f"modules of modules_to_save have no tensors: {', '.join(lacking[:5])}"
+        yield _config(ctx, subject, message, "modules_to_save")
 
 
 def _any(target: str, modules: list[str]) -> bool:

@@ -30,8 +30,8 @@ class Subject:
 
     @property
     def weights_file(self) -> str:
-        """adapter_model.safetensors in the side's tree."""
-        return f"{self.adapter.folder}/adapter_model.safetensors".lstrip("/")
+        """The file of the adapter's weights in the side's tree."""
+        return f"{self.adapter.folder}/{self.adapter.weights}".lstrip("/")
 
 
 def subjects(ctx: Context) -> Iterator[Subject]:
