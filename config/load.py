@@ -140,7 +140,12 @@ def _plain(node: Any, pointer: str, marks: Marks, loader: Any, path: Path) -> An
         return result
     if node.id == "sequence":
         return [_plain(item, f"{pointer}/{i}", marks, loader, path) for i, item in enumerate(node.value)]
-    return loader.construct_object(node)
+    try:
+        return loader.construct_object(node)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # What PyYAML raises on a scalar that is not of its tag: `!!int yes`, the 45th of a month.
+        kind = node.tag.rpartition(":")[2]
+        raise BadInput(path, f"{node.value[:80]!r} is no {kind}", line=line, column=column) from error
 
 
 class _Builder:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from ..report.errors import BadInput
 
@@ -110,3 +110,10 @@ def parse_descriptor(
         raise fail("annotations must map strings to strings")
     notes: dict[str, str] = annotations  # pyright: ignore[reportUnknownVariableType]
     return Descriptor(str(item.get("mediaType", "")), digest, size, notes, str(item.get("artifactType") or ""))
+
+
+def parse_layer(manifest: dict[str, Any], what: str) -> Descriptor:
+    """The first layer of an artifact's manifest, its payload. Raises BadInput where there is none."""
+    layers = manifest.get("layers")
+    found = cast("list[Any]", layers) if isinstance(layers, list) and layers else [None]
+    return parse_descriptor(found[0], what, "/layers/0")

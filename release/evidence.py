@@ -7,7 +7,6 @@ a key it is signed; without one it is only as trustworthy as the place it lies i
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -119,7 +118,7 @@ def evidence_of(store: Store, subject: str, trusted: list[Path]) -> list[Evidenc
             payload = base64.b64decode(str(envelope.get("payload")), validate=True)
             evidence = _read(parse_json(payload, what, _AWAY), what)
             signer = _signer(payload, envelope.get("signatures"), trusted, what)
-        except (binascii.Error, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise BadInput(what, "not evidence as interlock writes it", hint=_AWAY) from error
         if evidence.subject != subject:
             raise BadInput(what, f"it speaks of {evidence.subject}, not of {subject}", hint=_AWAY)
@@ -132,7 +131,8 @@ def _read(tree: dict[str, Any], what: str) -> Evidence:
     if (tree["_type"], tree["predicateType"]) != (STATEMENT, PREDICATE):
         raise BadInput(what, "another kind of statement", hint=_AWAY)
     ours = predicate["interlock"]
-    datetime.fromisoformat(predicate["timeVerified"])
+    if datetime.fromisoformat(predicate["timeVerified"]).tzinfo is None:
+        raise BadInput(what, "its time has no zone, so its age is not known", hint=_AWAY)
     return Evidence(
         gate=str(ours["gate"]),
         stage=str(ours["stage"]),

@@ -15,7 +15,6 @@ import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from ..report.errors import BadInput
 from . import durable, links
@@ -31,6 +30,7 @@ from .descriptor import (
     hexadecimal,
     parse_descriptor,
     parse_json,
+    parse_layer,
 )
 from .durable import Progress, explained, quiet
 from .index import FILE, Index, notes
@@ -194,8 +194,7 @@ class OciLayout:
             tree = parse_json(self._blobs.read(item["digest"], MAX_MANIFEST, _ATTACHED_HINT), what, _ATTACHED_HINT)
             if not tree.get("subject") or parse_descriptor(tree["subject"], what, "/subject").digest != subject:
                 continue
-            layers: list[Any] = tree.get("layers") or [None]
-            layer = parse_descriptor(layers[0], what, "/layers/0")
+            layer = parse_layer(tree, what)
             found.append(Attachment(item["digest"], self._blobs.read(layer.digest, MAX_MANIFEST, _ATTACHED_HINT)))
         return found
 

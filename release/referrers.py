@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..report.errors import BadInput, InterlockError
 from .descriptor import (
@@ -22,6 +22,7 @@ from .descriptor import (
     digest_of,
     parse_descriptor,
     parse_json,
+    parse_layer,
 )
 from .store import Attachment
 from .transport import NOT_A_REGISTRY
@@ -94,7 +95,10 @@ class Referrers:
         registry = self._registry
         answer = registry.referrers_answer(subject, artifact)
         if answer is not None:
-            listed: list[Any] = parse_json(answer, f"{registry.name} referrers", NOT_A_REGISTRY).get("manifests") or []
+            given: Any = parse_json(answer, f"{registry.name} referrers", NOT_A_REGISTRY).get("manifests") or []
+            if not isinstance(given, list):
+                raise BadInput(f"{registry.name} referrers", "no list of manifests", hint=NOT_A_REGISTRY)
+            listed = cast("list[Any]", given)
         else:
             listed = list(self._index(_fallback(subject)))
         found: list[Attachment] = []
@@ -105,8 +109,7 @@ class Referrers:
             if tree.get("artifactType") != artifact:
                 continue
             if parse_descriptor(tree.get("subject"), what, "/subject").digest == subject:
-                layers: list[Any] = tree.get("layers") or [None]
-                found.append(Attachment(entry.digest, registry.blob(parse_descriptor(layers[0], what, "/layers/0"))))
+                found.append(Attachment(entry.digest, registry.blob(parse_layer(tree, what))))
         return found
 
 

@@ -40,11 +40,11 @@ def read(file: TreeFile, tree: ModelTree) -> Tokenizer:
             if number == 1:
                 pieces.append(_piece(window, value, end))
             elif number == 2:
-                trainer = _values(window, value, end)
+                trainer.update(_values(window, value, end))  # a message that stands twice is merged
             elif number == 3:
-                normalizer = _values(window, value, end)
+                normalizer.update(_values(window, value, end))
             elif number == 5:
-                denormalizer = _values(window, value, end)
+                denormalizer.update(_values(window, value, end))
     if not pieces:
         raise UnreadableModel(file.path, "holds no pieces", hint="is this a SentencePiece model?")
     return build(str(file.path), pieces, trainer, (normalizer, denormalizer), added_tokens(tree))
@@ -125,14 +125,18 @@ def _checked(window: Window, name: bytes, score: float, kind: int) -> Piece:
         raise UnreadableModel(window.source.name, f"has a piece that is not UTF-8: {name[:40]!r}") from None
 
 
+_RULES = 2  # precompiled_charsmap of normalizer_spec; every other field that is read is a number
+
+
 def _values(window: Window, begin: int, end: int) -> dict[int, Any]:
-    """The scalar fields of a message by number; bytes as they are. Of a repeated field the last one counts."""
+    """The scalar fields of a message by number. Of a repeated field the last one counts, and one of another wire type
+    than its own does not, as protobuf has it."""
     result: dict[int, Any] = {}
     for number, wire, value, stop in fields(window, begin, end):
-        if wire == BYTES:
-            result[number] = window.take(value, stop - value) if stop - value <= MAX_BYTES else b""
-        else:
-            result[number] = signed(value) if wire == VARINT else value
+        if number == _RULES and wire == BYTES:
+            result[number] = window.take(value, stop - value)
+        elif number != _RULES and wire == VARINT:
+            result[number] = signed(value)
     return result
 
 

@@ -16,19 +16,25 @@ def labels(text: str) -> list[str] | None:
     stripped = text.strip()
     if stripped[:1] in ("{", "["):
         value = _literal(stripped)
-        if isinstance(value, dict):
-            table = cast("dict[Any, Any]", value)
-            try:
-                return [str(table[key]) for key in sorted(table, key=int)]
-            except (TypeError, ValueError):
-                try:  # label → index
-                    return [str(key) for key, _ in sorted(table.items(), key=lambda item: int(item[1]))]
-                except (TypeError, ValueError):
-                    return None
-        if isinstance(value, list):
-            return [str(item) for item in cast("list[Any]", value)]
-        return None
+        try:
+            return _listed(value)
+        except _NO_TEXT:
+            return None
     return text.rstrip("\r\n").splitlines() if stripped else None
+
+
+# What no index and no label can be made of: other types, infinity, numbers of thousands of digits, deep nesting.
+_NO_TEXT = (TypeError, ValueError, OverflowError, RecursionError)
+
+
+def _listed(value: Any) -> list[str] | None:
+    if isinstance(value, dict):
+        table = cast("dict[Any, Any]", value)
+        try:
+            return [str(table[key]) for key in sorted(table, key=int)]
+        except _NO_TEXT:  # label → index
+            return [str(key) for key, _ in sorted(table.items(), key=lambda item: int(item[1]))]
+    return [str(item) for item in cast("list[Any]", value)] if isinstance(value, list) else None
 
 
 def _literal(text: str) -> Any:

@@ -1,0 +1,59 @@
+"""Inputs that once made a reader do something other than read or refuse; most were found by `tests/fuzz/run.py`."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+from fuzz.commands import TARGETS
+from fuzz.engine import judge
+from fuzz.wire import build
+
+
+def _envelope(**changes: object) -> bytes:
+    statement = json.loads(base64.b64decode(json.loads(TARGETS["evidence"].seeds(Path())[0])["payload"]))
+    statement["subject"] = changes.pop("subject", statement["subject"])
+    statement["predicate"].update(changes)
+    payload = base64.b64encode(json.dumps(statement).encode()).decode()
+    return json.dumps({"payload": payload, "signatures": []}).encode()
+
+
+_DIGEST = "sha256:" + "0" * 64
+_ENTRY = {"mediaType": "text/plain", "digest": _DIGEST, "size": 2}
+
+
+def _attached(layers: object) -> bytes:
+    return json.dumps({"config": _ENTRY, "layers": layers, "subject": _ENTRY}).encode()
+
+
+_PIECES = [(1, 2, [(1, 2, b"<unk>"), (3, 0, 2)]), (1, 2, [(1, 2, b"a")])]
+
+# (reader, whether it refuses the input, the input)
+FOUND: dict[str, tuple[str, bool, bytes]] = {
+    "a label index of infinity": ("labels", False, b'{"1e999": 1, "a": 1e999}'),
+    "a label index of infinity in Python": ("labels", False, b"{1e999: 'a'}"),
+    "a label of thousands of digits": ("labels", False, b"[0x" + b"f" * 5000 + b"]"),
+    "layers of an attachment are a number": ("attachment", True, _attached(7)),
+    "layers of an attachment are an object": ("attachment", True, _attached({"a": 1})),
+    "evidence about nothing": ("evidence", True, _envelope(subject=[])),
+    "evidence of a time without zone": ("evidence", True, _envelope(timeVerified="2030-01-01T00:00:00")),
+    "an empty integer": ("interlock.yaml", True, b"bench: {runs: !!int }"),
+    "an empty float": ("interlock.yaml", True, b"bench: {runs: !!float }"),
+    "an empty truth value": ("interlock.yaml", True, b"lint: {pedantic: !!bool }"),
+    "a word as an integer": ("interlock.yaml", True, b"name: !!int yes"),
+    "a word as a time": ("interlock.yaml", True, b"name: !!timestamp x"),
+    "the 45th of the 13th month": ("interlock.yaml", True, b"name: 2001-13-45"),
+    "normalizer rules that are a number": ("sentencepiece", False, build([*_PIECES, (3, 2, [(2, 0, 7)])])),
+    "denormalizer rules that are a number": ("sentencepiece", False, build([*_PIECES, (5, 2, [(2, 0, 7)])])),
+    "a model type that is a string": ("sentencepiece", False, build([*_PIECES, (2, 2, [(3, 2, b"1")])])),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_found_inputs_are_read_or_refused(name: str, tmp_path: Path) -> None:
+    reader, refuses, data = FOUND[name]
+    refused, finding = judge(TARGETS[reader], data, tmp_path)
+    assert finding is None, finding.text
+    assert refused is refuses
