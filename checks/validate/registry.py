@@ -35,11 +35,15 @@ FAMILIES: tuple[Family, ...] = (
         "weights",
         (
             *("wts_name", "wts_shape", "wts_dtype", "wts_dtype_range", "wts_index", "wts_shard"),
-            *("wts_changed", "wts_tie"),
+            *("wts_changed", "wts_tie", "wts_missing", "wts_quant"),
         ),
         frozenset({"safetensors", "index"}),
     ),
-    Family("gguf", ("ggf_pre", "ggf_arch", "ggf_ctx", "ggf_meta", "ggf_tensor", "ggf_split"), frozenset({"gguf"})),
+    Family(
+        "gguf",
+        ("ggf_pre", "ggf_arch", "ggf_ctx", "ggf_meta", "ggf_sample", "ggf_tensor", "ggf_split", "ggf_missing"),
+        frozenset({"gguf"}),
+    ),
     Family(
         "adapter",
         (

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....models.gguf import GgufArray, GgufModel, read_array
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule, Step
+from ..side import Side
 from .files import pairs
 
 RULE = Rule(
@@ -17,6 +19,7 @@ RULE = Rule(
     what="general.architecture and the sizes below its prefix: layers, heads, embedding, experts, rope.",
     why="graphs and buffers are built for these numbers when the server loads the model",
     hint="restart the server with the new file",
+    exemptions=("a default that is only written out",),
 )
 
 _SIZES = (
@@ -25,6 +28,8 @@ _SIZES = (
     *("rope.dimension_count", "attention.layer_norm_rms_epsilon", "pooling_type", "attention.causal"),
 )
 _ROPE = ("rope.freq_base", "rope.scaling.type", "rope.scaling.factor", "attention.sliding_window")
+# What llama.cpp takes where a key is not written, the same for every architecture.
+_DEFAULTS: dict[str, object] = {"rope.scaling.type": "none", "expert_count": 0, "expert_used_count": 0}
 # Keys below the architecture's prefix that rules judge.
 JUDGED = frozenset({*_SIZES, *_ROPE, "context_length"})
 
@@ -44,9 +49,19 @@ def check(ctx: Context) -> Iterator[Finding]:
             )
             continue
         for key in (*_SIZES, *_ROPE):
-            old, new = pair.old.get(key), pair.new.get(key)
-            if old != new and not isinstance(old, tuple):
+            old, new = (_value(*each, key) for each in ((ctx.old, pair.old), (ctx.new, pair.new)))
+            if old != new:
                 steps: tuple[Step, ...] = ("flush-kv",) if key in _ROPE else ()
                 yield ctx.finding(
                     RULE, "restart", f"{key} changed", old=old, new=new, path=pair.new.file, pointer=key, plan=steps
                 )
+
+
+def _value(side: Side | None, model: GgufModel, key: str) -> object:
+    """A number, or a list of numbers, one a block."""
+    value = model.get(key)
+    if isinstance(value, GgufArray) and side is not None:
+        return read_array(side.tree.files[model.file], model, value)
+    if value is None and key == "attention.head_count_kv":
+        return _value(side, model, "attention.head_count")
+    return _DEFAULTS.get(key) if value is None else value

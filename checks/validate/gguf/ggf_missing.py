@@ -1,0 +1,117 @@
+"""GGF-MISSING: a GGUF file lacks blocks, or tensors of a block, that its own metadata promises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....models.gguf import GgufModel
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Rule
+from ..side import Side
+from ..weights.layers import Stack, absent, lost, odd, stacks
+from ..weights.tables import names as listed
+from .files import split
+
+RULE = Rule(
+    id="GGF-MISSING",
+    name="gguf-tensors-missing",
+    family="GGF",
+    severity=Severity.ERROR,
+    summary="blocks or tensors that the model needs are not in the file",
+    what="block_count against the blk.N tensors over all parts of a split file; an inner block that lacks tensors of "
+    "its neighbours, or that the live version has there; no token_embd, no norm behind the last block.",
+    why="llama.cpp stops with 'missing tensor' when it loads the file, after the old model was let go",
+    hint="convert or quantise the model again; fetch the parts that are missing",
+    exemptions=("files without tensors, which hold a vocabulary only", "adapters, projectors and calibration data"),
+)
+
+# Files that hold something else than a language model, and families that leave blocks empty on purpose.
+_OTHERS = frozenset({"adapter", "mmproj", "imatrix"})
+_UNEVEN = frozenset({"clip", "deci"})
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """Every model of NEW in itself, then against OLD. What OLD lacks just the same is a note, since it serves."""
+    before = _models(ctx.old) if ctx.old is not None else {}
+    after = _models(ctx.new)
+    for name, model in after.items():
+        old = before.get(name) or (next(iter(before.values())) if len(before) == len(after) == 1 else None)
+        known = set(_faults(old)) if old is not None else set[str]()
+        found = _faults(model)
+        for message in found:
+            level, more = ("hot", ", as in the live version") if message in known else ("breaks", "")
+            yield ctx.finding(RULE, level, message + more, path=model.file)
+        if old is not None and known >= set(found):
+            for message in _lost(old, model):
+                yield ctx.finding(RULE, "breaks", message, path=model.file)
+
+
+def _models(side: Side) -> dict[str, GgufModel]:
+    """GGUF models by name; parts of a split one merged, where all of them are there."""
+    found: dict[str, list[GgufModel]] = {}
+    for file, model in side.gguf.items():
+        part = split(file)
+        found.setdefault(part[0] if part else file, []).append(model)
+    merged: dict[str, GgufModel] = {}
+    for name, parts in found.items():
+        first = parts[0]
+        count = first.metadata.get("split.count", 1)
+        if len(parts) != (count or 1):
+            continue  # a part given alone; and what is missing of a folder is GGF-SPLIT's
+        tensors = {key: tensor for part in parts for key, tensor in part.tensors.items()}
+        merged[name] = GgufModel(
+            first.file, first.size, first.version, first.little, first.metadata, tensors, first.data_begin
+        )
+    return merged
+
+
+def _judged(model: GgufModel) -> dict[str, Stack]:
+    """The stacks of blocks of a language model; none of anything else."""
+    if model.metadata.get("general.type") in _OTHERS or model.architecture in _UNEVEN:
+        return {}
+    return {name: each for name, each in stacks(model.tensors).items() if name in ("blk", "enc.blk", "dec.blk")}
+
+
+def _count(model: GgufModel, stack: str) -> int | None:
+    """How many blocks the metadata promises, without those that predict further tokens."""
+    count = model.get("decoder_block_count") if stack == "dec.blk" else None
+    count = model.get("block_count") if count is None else count
+    further = model.get("nextn_predict_layers")
+    return count - (further if isinstance(further, int) else 0) if isinstance(count, int) else None
+
+
+def _faults(model: GgufModel) -> list[str]:
+    found: list[str] = []
+    own = _judged(model)
+    for name, stack in own.items():
+        count = _count(model, name)
+        gone = absent(stack, count) if count is not None else []
+        if gone:
+            shown = ", ".join(map(str, gone[:5])) + (f" and {len(gone) - 5} more" if len(gone) > 5 else "")
+            found.append(f"block_count is {count}, '{name}' lacks {shown}")
+        gap = odd(stack)
+        if gap is not None:
+            found.append(f"block {gap.layer} of '{name}' lacks {listed(gap.names)}")
+    rest = [name for name in model.tensors if ".blk." not in name and not name.startswith("blk.")]
+    if any(0 in stack.layers for stack in own.values()):
+        if "token_embd.weight" not in rest:
+            found.append("there is no token_embd.weight")
+        first = next(iter(own.values())).layers.get(0, set[str]())
+        if "attn_norm.weight" in first and not any("norm" in name for name in rest):
+            found.append("there is no norm behind the last block")
+    return found
+
+
+def _lost(old: GgufModel, new: GgufModel) -> Iterator[str]:
+    before, after = _judged(old), _judged(new)
+    if old.architecture != new.architecture or old.get("block_count") != new.get("block_count"):
+        return
+    for name in before.keys() & after.keys():
+        gap = lost(before[name], after[name], _count(new, name))
+        if gap is not None:
+            what = f"{listed(gap.names)}, which other blocks still have" if gap.names else "all its tensors"
+            yield f"block {gap.layer} of '{name}' lost {what}"
+    if before and after:
+        norms = [name for name in old.tensors if name.endswith("output_norm.weight") and name not in new.tensors]
+        if norms and not any(name.endswith("norm.weight") and "blk." not in name for name in new.tensors):
+            yield f"'{norms[0]}' is gone"
