@@ -36,7 +36,10 @@ class Value(NamedTuple):
 
 
 class Initializer(NamedTuple):
-    """A weight: `begin`, `end` bound its bytes in the file; `external` holds location, offset, length instead."""
+    """A weight: `begin`, `end` bound its bytes in the file; `external` holds location, offset, length instead.
+
+    `field` is the number of the TensorProto field whose bytes they are, where all lie in one.
+    """
 
     name: str
     dtype: str
@@ -44,6 +47,7 @@ class Initializer(NamedTuple):
     begin: int
     end: int
     external: tuple[tuple[str, str], ...] = ()
+    field: int = 0
 
     @property
     def numel(self) -> int:
@@ -60,13 +64,19 @@ class Initializer(NamedTuple):
 
 
 class Attribute(NamedTuple):
-    """An attribute of a node. Scalars and lists are spans of the encoded message; tensors and graphs are read."""
+    """An attribute of a node. Tensors, graphs, short texts and the first integers are read; the rest is a span of the
+    encoded message. `kind` is its AttributeProto.AttributeType; `reference` names the function attribute it stands for.
+    """
 
     name: str
     begin: int
     end: int
     tensors: tuple[Initializer, ...] = ()
     graphs: tuple[Graph, ...] = ()
+    kind: int = 0
+    integers: tuple[int, ...] = ()
+    text: str = ""
+    reference: str = ""
 
 
 class Node(NamedTuple):

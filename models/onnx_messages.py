@@ -5,9 +5,11 @@ from __future__ import annotations
 from .errors import UnreadableModel
 from .onnx import Attribute, Dimension, Graph, Initializer, Node, OnnxModel, Value
 from .onnx_tensors import element, read_pair, read_sparse, read_tensor
-from .protobuf import BYTES, VARINT, fields, signed, text
+from .protobuf import BYTES, VARINT, fields, integers, signed, text
 from .source import Source, Window
 
+MAX_INTEGERS = 256  # of an attribute's list; operators that shape tensors have no more
+_SHORT = 1024
 MAX_DEPTH = 60  # graphs in attributes of nodes of graphs …; protobuf libraries stop at 100 nested messages
 
 
@@ -140,21 +142,33 @@ class Reader:
 
     def attribute(self, begin: int, end: int) -> Attribute:
         w = self.window
-        name = ""
+        name = said = reference = ""
+        kind = 0
         tensors: list[Initializer] = []
         graphs: list[Graph] = []
-        for number, wire, value, stop in fields(w, begin, end):
-            if wire != BYTES:
+        numbers: list[int] = []
+        for each in fields(w, begin, end):
+            number, wire, value, stop = each
+            if number == 20:
+                kind = value
+            elif number in (3, 8):
+                if len(numbers) < MAX_INTEGERS and (wire == VARINT or stop - value < _SHORT):
+                    numbers.extend(integers(w, each))
+            elif wire != BYTES:
                 continue
-            if number == 1:
+            elif number == 1:
                 name = text(w, value, stop)
+            elif number == 4 and stop - value < _SHORT:
+                said = text(w, value, stop)
+            elif number == 21:
+                reference = text(w, value, stop)
             elif number in (5, 10):
                 tensors.append(read_tensor(w, value, stop))
             elif number in (6, 11):
                 graphs.append(self.graph(Graph(), value, stop))
             elif number in (22, 23):
                 tensors.append(read_sparse(w, value, stop))
-        return Attribute(name, begin, end, tuple(tensors), tuple(graphs))
+        return Attribute(name, begin, end, tuple(tensors), tuple(graphs), kind, tuple(numbers), said, reference)
 
     def value(self, begin: int, end: int) -> Value:
         name, kind, shape = "", "", None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .errors import UnreadableModel
 from .onnx import ELEMENTS, Initializer
 from .protobuf import BYTES, FIXED32, VARINT, Field, fields, integers, text
-from .source import TRUNCATED, Window
+from .source import TRUNCATED, Source, Window
 
 _COUNTED = 1 << 16
 _STRINGS = 6
@@ -31,8 +31,12 @@ def read_tensor(window: Window, begin: int, end: int) -> Initializer:
     dims: list[int] = []
     external: list[tuple[str, str]] = []
     data: list[Field] = []
+    at = start = begin
     for each in fields(window, begin, end):
         number, wire, value, stop = each
+        if number == _STRINGS and not data:
+            start = at
+        at = stop
         if number == 1:
             dims.extend(integers(window, each))
         elif (number, wire) == (2, VARINT):
@@ -53,8 +57,11 @@ def read_tensor(window: Window, begin: int, end: int) -> Initializer:
             window.source.name, f"tensor {name[:200]!r} has impossible dims {str(dims)[:80]}", offset=begin
         )
     first, last = (data[0][2] if data[0][1] == BYTES else data[0][3], data[-1][3]) if data else (begin, begin)
+    if data and data[0][0] == _STRINGS:
+        first = start  # each string is a field of its own: the span holds them with their lengths
     place = tuple(external) or (("location", ""),) if outside else ()
-    tensor = Initializer(name, element(dtype), tuple(dims), first, last, place)
+    whole = data[0][0] if len(data) == 1 and data[0][1] == BYTES and not part and not outside else 0
+    tensor = Initializer(name, element(dtype), tuple(dims), first, last, place, whole)
     if not outside and not part:
         _complete(window, tensor, data, begin)
     return tensor
@@ -96,6 +103,25 @@ def _varints(window: Window, data: list[Field]) -> tuple[int, bool]:
         return size, False
     packed = b"".join(window.take(value, stop - value) for _, wire, value, stop in data if wire == BYTES)
     return sum(byte < 128 for byte in packed) + sum(wire != BYTES for _, wire, _, _ in data), True
+
+
+def small_integers(source: Source, tensor: Initializer, limit: int = 256) -> tuple[int, ...] | None:
+    """The values of a small tensor of int64 or int32, row by row; None where it is another or lies elsewhere."""
+    count, width = tensor.numel, {"int64": 8, "int32": 4}.get(tensor.dtype, 0)
+    if not width or count > limit:
+        return None
+    if not count:
+        return ()
+    if tensor.field == 9:
+        data = source.read(tensor.begin, tensor.end - tensor.begin)
+        if len(data) != count * width:
+            return None
+        return tuple(int.from_bytes(data[i : i + width], "little", signed=True) for i in range(0, len(data), width))
+    if tensor.field != (7 if width == 8 else 5):
+        return None
+    window = Window(source)
+    values = integers(window, (tensor.field, BYTES, tensor.begin, tensor.end))
+    return tuple(values) if len(values) == count else None
 
 
 def read_sparse(window: Window, begin: int, end: int) -> Initializer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -33,18 +33,30 @@ def onnx_model(
     def value(name: str, kind: str, shape: Shape) -> Any:
         return helper.make_tensor_value_info(name, getattr(TensorProto, kind.upper()), shape)
 
+    def made(name: str, kind: str, shape: Shape) -> Iterator[Any]:
+        """Operators that give what is declared: sizes that only a run shows where it is not the weight's shape."""
+        source = "w"
+        if shape is not None and (len(shape) != 1 or (shape[0] not in (2, None) and not isinstance(shape[0], str))):
+            source = f"{name}.of"
+            sizes = [float(size) if isinstance(size, int) else 1.0 for size in shape]
+            yield helper.make_node("Constant", [], [f"{name}.is"], value_floats=sizes)
+            yield helper.make_node("Cast", [f"{name}.is"], [f"{name}.as"], to=TensorProto.INT64)
+            yield helper.make_node("ConstantOfShape", [f"{name}.as"], [source])
+        yield helper.make_node("Cast", [source], [name], to=getattr(TensorProto, kind.upper()))
+
     graph = helper.make_graph(
         [
             helper.make_node(node[0], ["w"], ["unused"], domain=node[1]),
             *(
-                [helper.make_node(head, ["w", "w"][: 2 if head == "MatMul" else 1], [next(iter(outputs))])]
+                [helper.make_node(head, ["w", "m"][: 2 if head == "MatMul" else 1], [next(iter(outputs))])]
                 if head
                 else []
             ),
             *(
-                helper.make_node("Cast", ["w"], [name], to=getattr(TensorProto, kind.upper()))
-                for name, (kind, _) in list(outputs.items())[1 if head else 0 :]
+                each
+                for name, (kind, shape) in list(outputs.items())[1 if head else 0 :]
                 if name not in inputs
+                for each in made(name, kind, shape)
             ),
         ],
         "g",
@@ -52,6 +64,7 @@ def onnx_model(
         [value(name, *each) for name, each in outputs.items()],
         [
             helper.make_tensor("w", TensorProto.FLOAT, [2], struct.pack("<2f", weight, 2.0), raw=True),
+            *([helper.make_tensor("m", TensorProto.FLOAT, [2, 2], bytes(16), raw=True)] if head == "MatMul" else []),
             *(
                 helper.make_tensor(name, getattr(TensorProto, inputs[name][0].upper()), dims, [0] * prod(dims))
                 for name, dims in (defaults or {}).items()

@@ -200,7 +200,7 @@ def reshape(shape: Any) -> bytes:
         "g",
         [helper.make_tensor_value_info("x", proto.FLOAT, shape)],
         [helper.make_tensor_value_info("y", proto.INT64, None)],
-        [helper.make_tensor("s", proto.INT64, [2], [7, 11])],
+        [helper.make_tensor("s", proto.INT64, [2], [7, 10])],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 16)], ir_version=8).SerializeToString()
 

@@ -120,7 +120,7 @@ def test_a_large_file_costs_two_requests(server: Server) -> None:
 
 
 def test_equal_headers_do_not_prove_equal_weights(server: Server, tmp_path: Path) -> None:
-    folder(server.root, {"a.onnx": onnx_model({"x": ("float", [1])}, {"y": ("float", [1])})})
+    folder(server.root, {"a.onnx": onnx_model({"x": ("float", [2])}, {"y": ("float", [2])})})
     with open_remote(f"{server.url}/a.onnx") as new, open_remote(f"{server.url}/a.onnx") as old:
         report = validate(new, old, contract=Contract())
     assert report.facts["verdict"] == "hot"
@@ -166,7 +166,7 @@ def test_an_index_brings_its_shards(server: Server) -> None:
 
 
 def test_what_cannot_be_had(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder(server.root, {"a.onnx": onnx_model({"x": ("float", [1])}, {"y": ("float", [1])})})
+    folder(server.root, {"a.onnx": onnx_model({"x": ("float", [2])}, {"y": ("float", [2])})})
     with pytest.raises(BadInput, match="not found"), open_remote(f"{server.url}/b.onnx"):
         pass
     with pytest.raises(BadInput, match="not https"), open_remote("http://example.com/a.onnx"):
@@ -187,7 +187,7 @@ def test_what_cannot_be_had(server: Server, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_command_line(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    folder(server.root, {"a.onnx": onnx_model({"x": ("float", [1])}, {"y": ("float", [1])})})
+    folder(server.root, {"a.onnx": onnx_model({"x": ("float", [2])}, {"y": ("float", [2])})})
     assert run(BY_NAME["validate"], [f"{server.url}/a.onnx"]) == exits.PASS
     assert run(BY_NAME["validate"], [f"{server.url}/b.onnx"]) == exits.BAD_INPUT
     assert "not found" in capsys.readouterr().err

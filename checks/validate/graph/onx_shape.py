@@ -1,73 +1,190 @@
-"""ONX-SHAPE: a product of an input and a weight whose declared sizes cannot meet."""
+"""ONX-SHAPE: shapes that follow from the operators cannot meet, or are not what the graph declares or clients know."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from ....models.onnx import Dimension, Graph, Node
-from ....models.onnx_messages import flag
-from ....models.source import FileSource, open_file
+from ....models.onnx import OnnxModel, Value
+from ....models.source import open_file
 from ....report.finding import Severity
-from ..rulebase import Context, Finding, Rule
-from .contract import dynamic, show_size
+from ..rulebase import Context, Finding, Level, Rule
+from ..side import Side
+from .contract import Pair, What, dynamic, match, pairs, promised, show_size, symbol, unchanged
+from .shapes.engine import Inferred, infer
+from .shapes.terms import Shape, axis_of, fixed, show
 
 RULE = Rule(
     id="ONX-SHAPE",
-    name="shapes-cannot-meet",
+    name="shapes-disagree",
     family="ONX",
     severity=Severity.ERROR,
-    summary="a matrix product of inputs and weights whose declared sizes differ",
-    what="MatMul and Gemm of the main graph whose operands are graph inputs with declared sizes, or weights.",
-    why="the load fails with 'Incompatible dimensions for matrix multiplication', or every request does",
-    hint="export the graph again from the weights that it ships with",
-    exemptions=("sizes that are dynamic", "operands that other operators make: their sizes are not declared"),
+    summary="shapes that the operators give cannot meet, or are not those that the graph declares or the old one has",
+    what="Shapes of all tensors as they follow from the operators, the declared inputs, the dims of weights and small "
+    "constants: operands that never fit, outputs declared with another size, and sizes that the declaration leaves "
+    "open but that differ from those of the old graph.",
+    why="the load or every request fails, or clients get another shape than the graph promises: runtimes only warn",
+    hint="export the graph again from the weights that it ships with, with dynamic axes where clients vary a size",
+    exemptions=(
+        "operators whose shapes are not worked out (control flow, custom ones), and what depends on them",
+        "a declaration that is as wrong in the live graph",
+        "an open input size that the live graph holds to the same number",
+    ),
 )
-Shape = tuple[Dimension, ...]
 
 
 def check(ctx: Context) -> Iterator[Finding]:
-    """One finding an operator."""
+    """Operands first; where all fit, what comes out."""
+    paired = {pair.new.file: pair for pair in pairs(ctx)}
     for file, model in ctx.new.onnx.items():
-        graph = model.graph
-        products = [node for node in graph.nodes if not node.domain and node.op in ("MatMul", "Gemm")]
-        if not products:
+        found = _infer(ctx.new, model)
+        for fault in found.faults[:_SHOWN]:
+            yield ctx.finding(RULE, "breaks", fault.message, path=file, tensor=fault.tensor)
+        if found.faults:
             continue
-        shapes = _declared(graph)
-        with open_file(ctx.new.tree.files[file].path) as source:
-            for node in products:
-                a, b = (shapes.get(name) for name in (*node.inputs, "", "")[:2])
-                if a is not None and b is not None and (message := _fault(node, a, b, source)):
-                    yield ctx.finding(RULE, "breaks", message, path=file, tensor=node.inputs[1])
+        pair = paired.get(file)
+        if pair is None or ctx.old is None:
+            yield from _alone(ctx, model, found)
+        elif not unchanged(ctx, pair):
+            yield from _Against(ctx, pair, _infer(ctx.old, pair.old), found).findings()
 
 
-def _declared(graph: Graph) -> dict[str, Shape]:
-    """Shapes by name; what a graph input declares counts before what its default happens to have."""
-    shapes: dict[str, Shape] = {name: tensor.dims for name, tensor in graph.initializers.items()}
-    shapes.update((value.name, value.shape) for value in graph.inputs if value.shape is not None)
-    return shapes
+_SHOWN = 5
 
 
-def _fault(node: Node, a: Shape, b: Shape, source: FileSource) -> str:
-    name = f" '{node.name[:80]}'" if node.name else ""
-    text = f"{node.op}{name} multiplies '{node.inputs[0]}' {_show(a)} and '{node.inputs[1]}' {_show(b)}"
-    if node.op == "Gemm":
-        if len(a) != 2 or len(b) != 2:
-            return ""
-        inner = a[0 if _set(node, "transA", source) else 1], b[1 if _set(node, "transB", source) else 0]
-    elif len(a) > 0 and len(b) > 0:
-        inner = a[-1], b[-2] if len(b) > 1 else b[0]
-    else:
-        return ""
-    x, y = inner
-    if dynamic(x) or dynamic(y) or x == y:
-        return ""
-    return f"{text}, but {x} is not {y}"
+def _infer(side: Side, model: OnnxModel) -> Inferred:
+    file = side.tree.files[model.file]
+    if file.partial:
+        return infer(model, None)  # a hole reads as zeros
+    with open_file(file.path) as source:
+        return infer(model, source)
 
 
-def _set(node: Node, name: str, source: FileSource) -> bool:
-    found = next((attribute for attribute in node.attributes if attribute.name == name), None)
-    return found is not None and flag(source, found)
+def _alone(ctx: Context, model: OnnxModel, found: Inferred) -> Iterator[Finding]:
+    """Outputs that are not what is declared, and sizes that are declared open but are not."""
+    for value in promised(model, "outputs"):
+        shape = found.shape(value.name)
+        if shape is None or value.shape is None:
+            continue
+        if len(shape) != len(value.shape):
+            text = f"output '{value.name}' is declared with {len(value.shape)} dimensions, but has {len(shape)}"
+            yield ctx.finding(RULE, "breaks", text, path=model.file, tensor=value.name, pointer="graph.output")
+            continue
+        for axis, (term, declared) in enumerate(zip(shape, value.shape, strict=True)):
+            if fixed(term) not in (None, declared) and not dynamic(declared):
+                text = f"output '{value.name}' axis {axis} is declared as {declared}, but is {show(term)}"
+                yield ctx.finding(RULE, "breaks", text, path=model.file, tensor=value.name, pointer=_pointer(axis))
+    outputs = _names(model, "outputs")
+    for value, axis, number, why in _held(model, found):
+        if symbol((value.shape or ())[axis]) in outputs:
+            text = f"input '{value.name}' axis {axis} is declared open, but only {number} works: {why}"
+            yield ctx.finding(RULE, "breaks", text, path=model.file, tensor=value.name, pointer=_pointer(axis, "input"))
 
 
-def _show(shape: Shape) -> str:
-    return f"[{','.join(map(show_size, shape))}]"
+def _held(model: OnnxModel, found: Inferred) -> Iterator[tuple[Value, int, int, str]]:
+    """Open axes of inputs for which the graph works with one number only: (input, axis, number, why)."""
+    for value in promised(model, "inputs") if found.required else ():
+        for axis, size in enumerate(value.shape or ()):
+            if dynamic(size) and (held := found.required.get(axis_of(value.name, axis))):
+                yield value, axis, *held
+
+
+def _names(model: OnnxModel, what: What) -> set[str]:
+    """Names that mean something of open sizes."""
+    return {symbol(size) for value in promised(model, what) for size in value.shape or ()} - {""}
+
+
+def _pointer(axis: int, what: str = "output") -> str:
+    return f"graph.{what}.type.shape.dim[{axis}]"
+
+
+@dataclass(slots=True)
+class _Against:
+    """Two graphs with what follows from each."""
+
+    ctx: Context
+    pair: Pair
+    old: Inferred
+    new: Inferred
+
+    def findings(self) -> Iterator[Finding]:
+        """Inputs that take fewer sizes, then outputs of other sizes."""
+        held = dict(self._inputs())
+        yield from held.values()
+        for old, new in match(self.ctx, self.pair, "outputs").all_kept:
+            yield from self._output(old, new, held)
+
+    def _inputs(self) -> Iterator[tuple[str, Finding]]:
+        """By the name of the size: what is declared open on both sides, and held to a number in NEW."""
+        before = {new.name: old for old, new in match(self.ctx, self.pair, "inputs").all_kept}
+        follows = _names(self.pair.old, "outputs")
+        for value, axis, number, why in _held(self.pair.new, self.new):
+            old = before.get(value.name)
+            if old is None or old.shape is None or axis >= len(old.shape):
+                continue
+            size = old.shape[axis]
+            known = self.old.required.get(axis_of(old.name, axis), (size if not dynamic(size) else None, ""))[0]
+            if known == number:
+                continue
+            if known is None and self.old.blind and symbol(size) not in follows:
+                continue  # the old graph may hold it, too
+            level: Level = "unproven" if known is None and self.old.blind else self.ctx.client_level("tensor")
+            yield (
+                axis_of(value.name, axis),
+                self.ctx.finding(
+                    RULE,
+                    level,
+                    f"input '{value.name}' axis {axis} only works with another size",
+                    old=show_size(size) if known is None else known,
+                    new=number,
+                    why=why,
+                    path=self.pair.new.file,
+                    tensor=value.name,
+                    pointer=_pointer(axis, "input"),
+                ),
+            )
+
+    def _output(self, old: Value, new: Value, held: dict[str, Finding]) -> Iterator[Finding]:
+        """Where the declarations differ, their own rules speak."""
+        a, b = self.old.shape(old.name), self.new.shape(new.name)
+        rank = len(a) if a is not None else None if old.shape is None else len(old.shape)
+        if b is None or rank is None:
+            return
+        if len(b) != rank:
+            if old.shape is None or new.shape is None or len(old.shape) == len(new.shape):
+                text = f"output '{new.name}' really has {len(b)} dimensions, had {rank}"
+                yield self._finding(new, self._level(a), text)
+            return
+        for axis, term in enumerate(b):
+            declared = tuple(s.shape[axis] if s.shape and len(s.shape) == rank else None for s in (old, new))
+            if (number := fixed(term)) is None or (not dynamic(declared[1]) and declared[0] != declared[1]):
+                continue
+            text = f"output '{new.name}' axis {axis} is really"
+            before = None if a is None else fixed(a[axis])
+            if before is not None or not dynamic(declared[0]):
+                before = before if before is not None else declared[0]
+                if before != number:
+                    yield self._finding(new, self._level(a), f"{text} {number}, was {before}", axis)
+            elif not dynamic(declared[1]) or held:
+                continue  # fixed by declaration, which ONX-DIM-NARROW judges, or told as an input's size
+            elif a is not None and self._sent(a, axis):
+                text = f"{text} always {number}, was the size of {show(a[axis])}"
+                yield self._finding(new, self.ctx.client_level("tensor"), text, axis)
+            elif symbol(declared[0]) in {
+                symbol(d) for v in promised(self.pair.old, "inputs") for d in v.shape or ()
+            } - {""}:
+                yield self._finding(new, "unproven", f"{text} always {number}, was declared as {declared[0]}", axis)
+
+    def _level(self, old: Shape | None) -> Level:
+        """Of an output that differs from a shape of the old graph that is inferred, or only declared."""
+        return "unproven" if old is None else self.ctx.client_level("tensor")
+
+    def _sent(self, shape: Shape, axis: int) -> bool:
+        """Whether an output size of the old graph is what clients send as an open size of an input."""
+        number, names = shape[axis]
+        sizes = {axis_of(v.name, i) for v in promised(self.pair.old, "inputs") for i in range(len(v.shape or ()))}
+        return number == 1 and len(names) == 1 and names[0] in sizes and names[0] not in self.old.required
+
+    def _finding(self, new: Value, level: Level, text: str, axis: int | None = None) -> Finding:
+        pointer = "graph.output" if axis is None else _pointer(axis)
+        return self.ctx.finding(RULE, level, text, path=self.pair.new.file, tensor=new.name, pointer=pointer)

@@ -1,0 +1,236 @@
+"""Shape inference over the main graph: what operators give, from input declarations, weights' dims and small constants.
+
+It is sound before it is complete. What is not modelled has an unknown shape, an unknown size has a name of its own,
+and a fault is only told where no input could avoid it. Operators that no output needs are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from .....models.onnx import Attribute, Dimension, Graph, Initializer, Node, OnnxModel
+from .....models.onnx_tensors import small_integers
+from .....models.source import Source
+from ..contract import dynamic, promised
+from ..onx_graph import free
+from .terms import Shape, Term, axis_of, cancel, fixed, named, show, whole
+
+MAX_NODES = 50_000
+MAX_RANK = 16
+# Before this version binary operators broadcast by attributes.
+OLDEST = 7
+
+
+class Fact(NamedTuple):
+    """What is known about a tensor: its shape, and its values row by row where they are few whole numbers or sizes."""
+
+    shape: Shape | None = None
+    values: tuple[Term | None, ...] | None = None
+
+
+UNKNOWN = Fact()
+Step = Callable[["Call"], list[Fact]]
+
+
+class Fault(NamedTuple):
+    """An operator that cannot work, and the tensor it is about."""
+
+    message: str
+    tensor: str
+
+
+@dataclass(slots=True)
+class Inferred:
+    """What follows from a graph.
+
+    `faults` are operators that fail on every input. `required` maps a named size to the only number that the graph
+    works with, and why. `blind` says that some operator's shapes are unknown.
+    """
+
+    facts: dict[str, Fact] = field(default_factory=dict[str, Fact])
+    faults: list[Fault] = field(default_factory=list[Fault])
+    required: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
+    blind: bool = False
+
+    def shape(self, name: str) -> Shape | None:
+        """The shape of a tensor, None where even its rank is unknown."""
+        return self.facts.get(name, UNKNOWN).shape
+
+
+@dataclass(slots=True)
+class Call:
+    """One operator with what is known about its inputs, as the functions of the operators see it."""
+
+    node: Node
+    opset: int
+    inputs: list[Fact]
+    source: Source | None
+    result: Inferred
+
+    def shape(self, index: int) -> Shape | None:
+        """The shape of an input."""
+        return self.inputs[index].shape if index < len(self.inputs) else None
+
+    def given(self, index: int) -> bool:
+        """Whether an input is there."""
+        return index < len(self.node.inputs) and bool(self.node.inputs[index])
+
+    def values(self, index: int) -> tuple[Term | None, ...] | None:
+        """The values of an input."""
+        return self.inputs[index].values if index < len(self.inputs) else None
+
+    def numbers(self, index: int) -> list[int] | None:
+        """The values of an input where all are known numbers."""
+        values = self.values(index)
+        if values is None:
+            return None
+        known = [fixed(term) for term in values if term is not None]
+        found = [number for number in known if number is not None]
+        return found if len(found) == len(values) else None
+
+    def attribute(self, name: str) -> Attribute | None:
+        """An attribute by name."""
+        return next((each for each in self.node.attributes if each.name == name), None)
+
+    def integer(self, name: str, default: int) -> int:
+        """An integer attribute."""
+        found = self.attribute(name)
+        return found.integers[-1] if found is not None and found.integers else default
+
+    def integers(self, name: str) -> list[int] | None:
+        """A list of integers, None where it is not given."""
+        found = self.attribute(name)
+        return None if found is None else list(found.integers)
+
+    def text(self, name: str) -> str:
+        """A text attribute."""
+        found = self.attribute(name)
+        return "" if found is None else found.text
+
+    def constant(self, tensor: Initializer) -> Fact:
+        """A tensor that is part of the model."""
+        return _known(tensor, self.source)
+
+    def fresh(self, axis: int, output: int = 0) -> Term:
+        """A size of which nothing is known."""
+        return named(axis_of(self.node.outputs[output], axis))
+
+    def axis(self, axis: int, rank: int) -> int | None:
+        """An axis counted from the front; one that is not there is a fault."""
+        if -rank <= axis < rank:
+            return axis % rank
+        if rank == 0:
+            return None  # runtimes differ in what they let pass for a scalar
+        self.fault(f"has no axis {axis} in {rank} dimensions")
+        return None
+
+    def fault(self, text: str) -> None:
+        """This operator fails whatever comes in."""
+        name = f" '{self.node.name[:80]}'" if self.node.name else ""
+        self.result.faults.append(Fault(f"{self.node.op}{name} {text}", self.node.outputs[0]))
+
+    def meet(self, a: Term, b: Term, told: Callable[[], str]) -> Term:
+        """Both sizes must be equal; `told` says what for where they may not be. The simpler of the two."""
+        if a == b:
+            return a
+        x, y = cancel(a, b)
+        text = told()
+        if not x[1] and not y[1]:
+            if x[0] != y[0]:
+                self.fault(f"{text}, but {show(a)} is not {show(b)}")
+            return a
+        for known, open_ in ((x, y), (y, x)):
+            if not known[1] and len(open_[1]) == 1:
+                if open_[0] == 0 or known[0] % open_[0]:
+                    self.fault(f"{text}, but {show(a)} is never {show(b)}")
+                else:
+                    self.require(open_[1][0], known[0] // open_[0], text)
+        return a if not a[1] else b
+
+    def require(self, name: str, number: int, text: str) -> None:
+        """A named size must be this number."""
+        before = self.result.required.setdefault(name, (number, f"{self.node.op} {text}"))
+        if before[0] != number:
+            self.fault(f"{text}: it needs {name} to be {number}, {before[1]} needs it to be {before[0]}")
+
+
+def infer(model: OnnxModel, source: Source | None) -> Inferred:
+    """Shapes of every tensor of the main graph that an output needs.
+
+    `source` is the model's file; without it, the values of constants are not known.
+    """
+    from .operators import STEPS
+
+    result = Inferred()
+    opset = model.opsets.get("", 0)
+    graph = model.graph
+    order = _order(graph) if opset >= OLDEST and len(graph.nodes) <= MAX_NODES else None
+    if order is None:
+        result.blind = True
+        return result
+    _start(model, result, source)
+    own = {(domain, name) for domain, name, _ in model.functions}
+    for node in order:
+        step = None if (node.domain, node.op) in own else STEPS.get((node.domain, node.op))
+        made: list[Fact] = []
+        if step is not None and node.outputs and node.outputs[0]:
+            facts = [result.facts.get(name, UNKNOWN) for name in node.inputs]
+            made = step(Call(node, opset, facts, source, result))
+        for name, fact in zip(node.outputs, made, strict=False):
+            if fact.shape is not None and len(fact.shape) <= MAX_RANK:
+                result.facts[name] = fact
+        result.blind |= not node.outputs or result.shape(node.outputs[0]) is None
+    return result
+
+
+def _start(model: OnnxModel, result: Inferred, source: Source | None) -> None:
+    """Facts about inputs and weights. Values that a client may send instead of the default are not known."""
+    graph = model.graph
+    sent = {value.name for value in promised(model, "inputs")} if model.ir_version >= 4 else set[str]()
+    for name, tensor in graph.initializers.items():
+        result.facts[name] = _known(tensor, None if name in sent else source)
+    for value in graph.inputs:
+        if value.shape is None or (value.name in graph.initializers and value.name not in sent):
+            continue
+        result.facts[value.name] = Fact(tuple(_declared(value.name, i, d) for i, d in enumerate(value.shape)))
+
+
+def _known(tensor: Initializer, source: Source | None) -> Fact:
+    numbers = small_integers(source, tensor) if source is not None and len(tensor.dims) < 2 else None
+    return Fact(tuple(map(whole, tensor.dims)), None if numbers is None else tuple(map(whole, numbers)))
+
+
+def _declared(name: str, axis: int, dimension: Dimension) -> Term:
+    """Runtimes hold clients to sizes, but not to names: two axes of one name may differ."""
+    if isinstance(dimension, int) and not dynamic(dimension):
+        return whole(dimension)
+    return named(axis_of(name, axis))
+
+
+def _order(graph: Graph) -> list[Node] | None:
+    """Operators that an output needs, makers before users; None where they go in a circle."""
+    maker = {name: i for i, node in enumerate(graph.nodes) for name in node.outputs if name}
+    order: list[Node] = []
+    state = [0] * len(graph.nodes)  # 0 unseen, 1 waiting for its inputs, 2 done
+    stack = [maker[value.name] for value in reversed(graph.outputs) if value.name in maker]
+    while stack:
+        i = stack[-1]
+        if state[i]:
+            stack.pop()
+            if state[i] == 1:
+                state[i] = 2
+                order.append(graph.nodes[i])
+            continue
+        state[i] = 1
+        before = {maker[name] for name in _needs(graph.nodes[i]) if name in maker}
+        if any(state[j] == 1 for j in before):
+            return None
+        stack += [j for j in before if not state[j]]
+    return order
+
+
+def _needs(node: Node) -> Sequence[str]:
+    bodies = [body for attribute in node.attributes for body in attribute.graphs]
+    return [*node.inputs, *(name for body in bodies for name in free(body))] if bodies else node.inputs

@@ -1,0 +1,80 @@
+"""Sizes that may follow from sizes of the inputs: a whole number times named, unknown sizes.
+
+`(6, ())` is 6 and `(2, ("x[0]",))` twice what the caller sends as axis 0 of `x`. Other arithmetic on unknown sizes
+makes a new name out of the expression, so that the same expression is the same size wherever it occurs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from hashlib import blake2b
+
+Term = tuple[int, tuple[str, ...]]
+Shape = tuple[Term, ...]
+
+_LONG = 160
+
+
+def whole(number: int) -> Term:
+    """A known number."""
+    return number, ()
+
+
+def named(name: str) -> Term:
+    """An unknown size; the same name is the same size."""
+    return 1, (name if len(name) <= _LONG else blake2b(name.encode(), digest_size=12).hexdigest(),)
+
+
+def axis_of(name: str, axis: int) -> str:
+    """The name of the size of an axis."""
+    return f"{name}[{axis}]"
+
+
+def fixed(term: Term) -> int | None:
+    """The number, None where it depends on a name."""
+    return None if term[1] else term[0]
+
+
+def times(terms: Iterable[Term]) -> Term:
+    """The product."""
+    number, names = 1, ()
+    for factor, more in terms:
+        number *= factor
+        names += more
+    return (number, tuple(sorted(names))) if number else (0, ())
+
+
+def divide(term: Term, by: Term) -> Term | None:
+    """The quotient where it is exact whatever the names are, else None."""
+    if by[0] == 0 or term[0] % by[0]:
+        return None
+    left = Counter(term[1])
+    left.subtract(by[1])
+    if any(count < 0 for count in left.values()):
+        return None
+    return term[0] // by[0], tuple(sorted(left.elements()))
+
+
+def cancel(a: Term, b: Term) -> tuple[Term, Term]:
+    """Both without the names that they share."""
+    shared = Counter(a[1]) & Counter(b[1])
+    return tuple((number, tuple(sorted((Counter(names) - shared).elements()))) for number, names in (a, b))  # type: ignore[return-value]
+
+
+def plus(terms: Iterable[Term]) -> Term:
+    """The sum of sizes."""
+    listed = list(terms)
+    number = sum(term[0] for term in listed if not term[1])
+    rest = sorted(term for term in listed if term[1])
+    if not rest:
+        return whole(number)
+    if len(rest) == 1 and number == 0:
+        return rest[0]
+    return named("+".join([str(number), *map(show, rest)]))
+
+
+def show(term: Term) -> str:
+    """A size for names and messages."""
+    number, names = term
+    return "*".join([*([str(number)] if number != 1 or not names else []), *names])
