@@ -76,7 +76,7 @@ FAMILIES: tuple[Family, ...] = (
         "config",
         (
             *("cfg_arch", "cfg_geom", "cfg_ctx", "cfg_rope", "cfg_quant", "cfg_code", "cfg_label"),
-            *("cfg_vocab", "cfg_other"),
+            *("cfg_score", "cfg_vocab", "cfg_other"),
         ),
         frozenset({"config"}),
     ),

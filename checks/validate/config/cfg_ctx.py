@@ -10,6 +10,7 @@ from ....models.strict_json import items_of
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
+from .cfg_rope import parameters
 
 RULE = Rule(
     id="CFG-CTX",
@@ -91,7 +92,7 @@ def _length(value: Any) -> int | None:
 
 
 def _scaled(positions: int, config: dict[str, Any]) -> int:
-    match config.get("rope_scaling") or config.get("rope_parameters"):
+    match config.get("rope_scaling") or parameters(config):
         case {"factor": int() | float() as factor, **rest} if 0 < factor < _ENDLESS:
             kind = rest.get("rope_type", rest.get("type", "linear"))
             if kind in _SCALED:

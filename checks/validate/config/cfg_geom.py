@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from ....models.hf_config import text_config
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from .fields import NAMES, effective, value
@@ -30,7 +32,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     """Compare quantity by quantity, each once, whatever key it is written under."""
     if ctx.old is None or ctx.old.config is None or ctx.new.config is None:
         return
-    before, after = (config.get("tie_word_embeddings") for config in (ctx.old.config, ctx.new.config))
+    before, after = (_tied(config) for config in (ctx.old.config, ctx.new.config))
     if before is not None and after is not None and before != after:
         pointer = "/tie_word_embeddings"
         yield ctx.finding(
@@ -44,3 +46,9 @@ def check(ctx: Context) -> Iterator[Finding]:
         yield ctx.finding(
             RULE, "restart", f"{quantity} differs", path="config.json", pointer=f"/{key}", old=old, new=new
         )
+
+
+def _tied(config: dict[str, Any]) -> Any:
+    """tie_word_embeddings; what stands at the top counts before the language model's part."""
+    own = config.get("tie_word_embeddings")
+    return text_config(config).get("tie_word_embeddings") if own is None else own

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ....models.errors import UnreadableModel
+from ....models.strict_json import items_of
 from ....report.finding import Severity
 from ..files.labels import difference
 from ..rulebase import Context, Finding, Rule
@@ -46,26 +47,48 @@ def check(ctx: Context) -> Iterator[Finding]:
         if changed:
             yield ctx.finding(RULE, "breaks", changed, path="config.json", pointer="/id2label")
     elif old is None and new is None:
-        before, after = ctx.old.config.get("num_labels"), ctx.new.config.get("num_labels")
+        before, after = count(ctx.old), count(ctx.new)
         if before != after:
             yield ctx.finding(
                 RULE, "breaks", "num_labels differs", path="config.json", pointer="/num_labels", old=before, new=after
             )
     elif old is not None:
         yield ctx.finding(RULE, "breaks", "id2label is gone", path="config.json", pointer="/id2label")
-    for key in sorted(ctx.old.config.keys() & ctx.new.config.keys()):
-        before, after = ctx.old.config[key], ctx.new.config[key]
+    elif _classifies(ctx.old):
+        message = "classes have names now; clients know them as LABEL_0, LABEL_1, …"
+        yield ctx.finding(RULE, "breaks", message, path="config.json", pointer="/id2label")
+    for key in sorted(ctx.old.config.keys() | ctx.new.config.keys()):
+        before, after = ctx.old.config.get(key), ctx.new.config.get(key)
         if "threshold" in key and before != after:
             yield ctx.finding(
                 RULE, "restart", f"{key} differs", path="config.json", pointer=f"/{key}", old=before, new=after
             )
 
 
+def _classifies(side: Side) -> bool:
+    names = items_of((side.config or {}).get("architectures"))
+    return bool(_names(side)) or any(str(name).endswith("Classification") for name in names)
+
+
+def count(side: Side) -> int:
+    """The number of classes: two where nothing says, as in `transformers`."""
+    said = (side.config or {}).get("num_labels")
+    return len(_names(side)) or (said if isinstance(said, int) else 2)
+
+
 def labels(side: Side) -> list[str] | None:
-    """id2label in order of index, None where there is none. Raises UnreadableModel for an index that is no number."""
+    """id2label in order of index, None where there is none or only placeholders.
+
+    Raises UnreadableModel for an index that is no number.
+    """
+    names = _names(side)
+    return None if names == [f"LABEL_{number}" for number in range(len(names))] else names
+
+
+def _names(side: Side) -> list[str]:
     table: Any = (side.config or {}).get("id2label")
     if not isinstance(table, dict) or not table:
-        return None
+        return []
     entries: dict[str, Any] = table  # pyright: ignore[reportUnknownVariableType]
     if not all(key.isdecimal() for key in entries):
         wrong = next(key for key in entries if not key.isdecimal())
@@ -81,8 +104,8 @@ class _Fault(NamedTuple):
 
 def _faults(side: Side) -> list[_Fault]:
     """Where a model's labels disagree with themselves or with its head."""
-    names = labels(side)
-    if names is None:
+    names = _names(side)
+    if not names:
         return []
     found: list[_Fault] = []
     back: Any = (side.config or {}).get("label2id")

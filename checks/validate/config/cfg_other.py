@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from ....models.hf_config import text_config
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
+from ..side import Side
 from .fields import NAMES
+from .switches import default, varies
 
 RULE = Rule(
     id="CFG-OTHER",
@@ -34,22 +36,43 @@ _ELSEWHERE = frozenset(key for keys in NAMES.values() for key in keys) | frozens
         *("rotary_emb_base", "partial_rotary_factor", "rotary_pct", "rope_local_base_freq"),
         *("quantization_config", "compression_config", "auto_map", "id2label", "label2id", "num_labels"),
         *("vocab_size", "tie_word_embeddings", "eos_token_id", "bos_token_id", "pad_token_id"),
-        *("text_config", "llm_config", "language_config"),
+        *("text_config", "llm_config", "language_config", "problem_type", "function_to_apply"),
+        *("sbert_ce_default_activation_function",),
     )
 )
 _NOTES = frozenset(
     (
         *("_name_or_path", "name_or_path", "transformers_version", "_commit_hash", "_attn_implementation"),
         *("attn_implementation", "_attn_implementation_autoset", "use_cache", "initializer_range"),
-        *("initializer_factor", "attention_dropout", "hidden_dropout", "dropout", "activation_dropout"),
+        *("initializer_factor", "init_std", "attention_dropout", "hidden_dropout", "dropout", "activation_dropout"),
         *("resid_pdrop", "embd_pdrop", "attn_pdrop", "summary_first_dropout", "hidden_dropout_prob"),
-        *("attention_probs_dropout_prob", "classifier_dropout", "layerdrop", "output_attentions"),
-        *("output_hidden_states", "return_dict", "gradient_checkpointing", "pretraining_tp"),
-        *("task_specific_params", "problem_type", "finetuning_task", "license", "unsloth_version"),
-        *("unsloth_fixed", "router_aux_loss_coef", "output_router_logits", "torchscript", "use_return_dict"),
-        *("model_name", "tokenizer_class"),
+        *("attention_probs_dropout_prob", "classifier_dropout", "layerdrop", "encoder_layerdrop"),
+        *("decoder_layerdrop", "gradient_checkpointing", "pretraining_tp", "finetuning_task", "license"),
+        *("unsloth_version", "unsloth_fixed", "router_aux_loss_coef", "output_router_logits", "model_name"),
+        *("tf_legacy_loss", "use_bfloat16", "rescale_prenorm_residual", "_sliding_window_pattern"),
     )
 )
+# What the base class of `transformers` fills in where nothing is written.
+_DEFAULTS: dict[str, Any] = {
+    "return_dict": True,
+    "use_return_dict": True,
+    "chunk_size_feed_forward": 0,
+    "pruned_heads": {},
+    "max_length": 20,
+    "min_length": 0,
+    "temperature": 1.0,
+    "top_k": 50,
+    "top_p": 1.0,
+    "typical_p": 1.0,
+    "num_beams": 1,
+    "num_beam_groups": 1,
+    "num_return_sequences": 1,
+    "no_repeat_ngram_size": 0,
+    "encoder_no_repeat_ngram_size": 0,
+    "repetition_penalty": 1.0,
+    "length_penalty": 1.0,
+    "diversity_penalty": 0.0,
+}
 
 
 def check(ctx: Context) -> Iterator[Finding]:
@@ -57,11 +80,10 @@ def check(ctx: Context) -> Iterator[Finding]:
     if ctx.old is None or ctx.old.config is None or ctx.new.config is None:
         return
     old, new = text_config(ctx.old.config), text_config(ctx.new.config)
-    changed = {
-        key: (old.get(key), new.get(key))
-        for key in sorted((old.keys() | new.keys()) - _ELSEWHERE - _NOTES)
-        if not _same(old.get(key), new.get(key)) and "threshold" not in key
-    }
+    changed = dict(_changes(ctx.old.config, ctx.new.config, old, new))
+    # Where the tokenizer's own configuration names the class, this one is a note.
+    if _names_class(ctx.old) and _names_class(ctx.new):
+        changed.pop("tokenizer_class", None)
     if not changed:
         return
     shown = ", ".join(f"{key} {_short(a)} → {_short(b)}" for key, (a, b) in list(changed.items())[:5])
@@ -75,9 +97,53 @@ def check(ctx: Context) -> Iterator[Finding]:
     )
 
 
-def _same(old: Any, new: Any) -> bool:
-    """Whether two values mean the same: a missing key and null do, and in `transformers` mostly false."""
-    return old == new or (old in (None, False) and new in (None, False))
+def _changes(
+    outer_old: dict[str, Any], outer_new: dict[str, Any], old: dict[str, Any], new: dict[str, Any]
+) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    """(key, values) of every key that differs; those of parts such as vision_config one by one."""
+    for key in sorted((old.keys() | new.keys()) - _ELSEWHERE - _NOTES):
+        a, b = (_DEFAULTS.get(key) if each.get(key) is None else each[key] for each in (old, new))
+        if "threshold" in key or _same(key, a, b, outer_old, outer_new):
+            continue
+        if isinstance(a, dict) and isinstance(b, dict):
+            yield from _inside(key, cast("dict[str, Any]", a), cast("dict[str, Any]", b))
+        else:
+            yield key, (a, b)
+
+
+def _inside(part: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    """What differs in a part: a vision tower, or the notes of sentence-transformers."""
+    notes = _NOTES | _INSIDE
+    for key in sorted((old.keys() | new.keys()) - notes):
+        a, b = (_DEFAULTS.get(key) if each.get(key) is None else each[key] for each in (old, new))
+        if not _same(key, a, b, old, new) and (part, key) != ("sentence_transformers", "activation_fn"):
+            yield f"{part}/{key}", (a, b)
+
+
+# Notes inside a part: its type of numbers is that of the whole, and version is that of the library.
+_INSIDE = frozenset(("torch_dtype", "dtype", "version", "architectures", "model_type", "id2label", "label2id"))
+
+
+def _same(key: str, old: Any, new: Any, before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Whether two values mean the same. A missing key is what its family has by default: mostly null or false."""
+    if old == new:
+        return True
+    if "auto_map" in after and varies(key) and None in (old, new):
+        return False  # code of the model's own may have any default
+    a, b = (_filled(key, each, config) for each, config in ((old, before), (new, after)))
+    return a == b and isinstance(a, bool) == isinstance(b, bool)
+
+
+def _filled(key: str, value: Any, config: dict[str, Any]) -> Any:
+    if value is None or value is False:
+        # A written false stays one; what is missing may be on.
+        family = text_config(config).get("model_type")
+        return value is None and default(key, family)
+    return value
+
+
+def _names_class(side: Side) -> bool:
+    return "tokenizer_class" in (side.tokenizer_config or {})
 
 
 def _short(value: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ....models.hf_config import text_config
 from ....report.finding import Severity
-from ..rulebase import Context, Finding, Rule
+from ..rulebase import Context, Finding, Level, Rule
 from .runtime import needs, too_old
 
 RULE = Rule(
@@ -17,7 +17,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="rotary position parameters changed, or are written in a form that older servers refuse",
     what="rope_theta and rope_scaling (or rope_parameters): the form they are written in, the kind of scaling, and the "
-    "values.",
+    "values; the share of a head that is rotated.",
     why="cached keys were rotated by the old angles; and a kind of scaling that the server does not know stops it from "
     "loading",
     hint="drop the KV cache at the swap, and declare the serving versions under contract.runtimes",
@@ -36,6 +36,17 @@ _FLOORS: Mapping[str, Mapping[str, str]] = {
     "rope_parameters": {"transformers": "5.0"},
 }
 _FORMS = ("rope_type", "rope_parameters")
+# Which share of a head is rotated, and what families take where they do not write it; the others rotate all of it.
+_SHARE = "partial_rotary_factor"
+_SHARES: Mapping[str, float] = {
+    **dict.fromkeys(("persimmon", "recurrent_gemma", "fuyu", "nemotron", "bamba", "phi", "mistral4"), 0.5),
+    **dict.fromkeys(("glm", "glm4", "glm4_moe", "glm4v_moe_text"), 0.5),
+    **dict.fromkeys(("gpt_neox", "stablelm", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text"), 0.25),
+    "moonshine": 0.9,
+    "moonshine_streaming": 0.8,
+    "musicflamingo": 0.2,
+    "deepseek_v4": 0.125,
+}
 
 
 def check(ctx: Context) -> Iterator[Finding]:
@@ -76,27 +87,41 @@ def check(ctx: Context) -> Iterator[Finding]:
     changed = {key: pair for key, pair in sorted(values.items()) if pair[0] != pair[1]}
     if changed and not blocked:
         shown = ", ".join(f"{key} {before} → {after}" for key, (before, after) in changed.items())
-        yield ctx.finding(
-            RULE, "hot", f"rope values changed: {shown}", path="config.json", pointer=_pointer(new), plan=("flush-kv",)
-        )
+        # How many of a head's dimensions are rotated is geometry: buffers and kernels were made for it.
+        level: Level = "restart" if _SHARE in changed else "hot"
+        message = f"rope values changed: {shown}"
+        yield ctx.finding(RULE, level, message, path="config.json", pointer=_pointer(new), plan=("flush-kv",))
 
 
 def _rope(config: dict[str, Any]) -> dict[str, Any]:
     """The form, kind and values of rotary positions, however they are written."""
     flat = text_config(config)
     form = "rope_parameters" if isinstance(flat.get("rope_parameters"), dict) else ""
-    scaling: dict[str, Any] = dict(flat.get("rope_parameters") or {}) if form else {}
+    scaling = parameters(flat) if form else {}
+    local = flat.get("rope_parameters", {}).get("sliding_attention") if form else None
     if not form and isinstance(flat.get("rope_scaling"), dict):
         scaling = dict(flat["rope_scaling"])
         form = "rope_type" if "rope_type" in scaling else ""
     named = scaling.pop("rope_type", None), scaling.pop("type", None)
-    kind = str(named[0] or named[1] or ("" if scaling.keys() - {"rope_theta"} else "default"))
+    kind = str(named[0] or named[1] or ("" if scaling.keys() - {"rope_theta", _SHARE} else "default"))
     theta = scaling.pop("rope_theta", flat.get("rope_theta", flat.get("rotary_emb_base")))
     values = {**scaling, "kind": kind, "theta": theta}
-    for key in ("partial_rotary_factor", "rotary_pct", "rope_local_base_freq"):
-        if flat.get(key) is not None:
-            values.setdefault(key, flat[key])
+    if isinstance(local, dict):
+        values["rope_local_base_freq"] = local.get("rope_theta")  # pyright: ignore[reportUnknownMemberType]
+    if flat.get("rope_local_base_freq") is not None:
+        values.setdefault("rope_local_base_freq", flat["rope_local_base_freq"])
+    said = [values.pop(_SHARE, None), flat.get(_SHARE), flat.get("rotary_pct")]
+    share = next((each for each in said if each is not None), _SHARES.get(str(flat.get("model_type")), 1.0))
+    values[_SHARE] = share
     return {"form": form, "kind": kind, "values": values}
+
+
+def parameters(flat: dict[str, Any]) -> dict[str, Any]:
+    """rope_parameters of the layers that attend to everything: it may hold an object for each kind of layer."""
+    written: dict[str, Any] = dict(flat.get("rope_parameters") or {})
+    if written and all(isinstance(each, dict) for each in written.values()):
+        return dict(written.get("full_attention") or next(iter(written.values())))
+    return written
 
 
 # What each kind of scaling cannot do without, in `transformers`.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from ....models.hf_config import text_config
+from .switches import default
 
 # One quantity, the keys it goes by. Only keys of the same quantity may share a row.
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -22,20 +23,40 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "latent rank": ("kv_lora_rank",),
     "decoder layers": ("decoder_layers", "num_decoder_layers"),
     "encoder layers": ("encoder_layers",),
-    "activation": ("hidden_act", "activation_function", "hidden_activation"),
+    "activation": ("hidden_act", "activation_function", "hidden_activation", "activation"),
     "norm epsilon": ("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps"),
     "attention bias": ("attention_bias", "qkv_bias", "use_qkv_bias"),
     "positions": ("position_embedding_type",),
+    "scale of logits": ("logits_scaling", "logit_scale"),
+    "cap of logits": ("final_logit_softcapping",),
+    "cap of attention": ("attn_logit_softcapping",),
+    "scale of attention": ("attention_multiplier", "query_pre_attn_scalar"),
+    "scale of residuals": ("residual_multiplier",),
+    "scale of embeddings": ("embedding_multiplier",),
+    "scale of experts": ("routed_scaling_factor",),
+    "scores of experts": ("scoring_func",),
+    "groups of experts": ("n_group",),
+    "groups of experts per token": ("topk_group",),
+    "dense layers first": ("first_k_dense_replace",),
+    "feed-forward bias": ("mlp_bias",),
+    "mask": ("is_decoder",),
+    "cross attention": ("add_cross_attention",),
     "vocabulary size": ("vocab_size", "padded_vocab_size"),
     "number type": ("dtype", "torch_dtype"),
     "attention window": ("sliding_window",),
     "kinds of layer": ("layer_types",),
-    "window pattern": ("sliding_window_pattern",),
+    "window pattern": ("sliding_window_pattern", "_sliding_window_pattern"),
     "first layer with a window": ("max_window_layers",),
 }
 
 
 _WINDOW = frozenset(("attention window", "first layer with a window"))
+_SWITCHES = frozenset(("attention_bias", "mlp_bias", "is_decoder", "add_cross_attention"))
+
+
+# Families whose layers take turns, and after how many layers one attends to everything.
+_TURNS = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "gemma3n_text": 5, "cohere2": 4}
+_MOST = 4096
 
 
 def value(config: Mapping[str, Any], quantity: str) -> tuple[str, Any]:
@@ -49,15 +70,56 @@ def value(config: Mapping[str, Any], quantity: str) -> tuple[str, Any]:
 
 def effective(config: Mapping[str, Any], quantity: str) -> Any:
     """A quantity with what `transformers` derives when it is not written."""
-    if quantity in _WINDOW and text_config(dict(config)).get("use_sliding_window") is False:
+    flat = text_config(dict(config))
+    if quantity in _WINDOW and not _windowed(flat):
         return None  # switched off, whatever its size
+    if quantity in ("kinds of layer", "window pattern"):
+        kinds = _kinds(flat)
+        return kinds if quantity == "kinds of layer" else None if kinds else value(config, quantity)[1]
     found = value(config, quantity)[1]
     if found is not None:
         return found.removeprefix("torch.") if quantity == "number type" and isinstance(found, str) else found
-    if quantity == "key-value heads":
-        return value(config, "attention heads")[1]
-    if quantity == "head size":
-        hidden, heads = value(config, "hidden size")[1], value(config, "attention heads")[1]
-        if isinstance(hidden, int) and isinstance(heads, int) and heads > 0 and hidden % heads == 0:
+    return _derived(config, flat, quantity)
+
+
+def _derived(config: Mapping[str, Any], flat: dict[str, Any], quantity: str) -> Any:
+    hidden, heads = value(config, "hidden size")[1], value(config, "attention heads")[1]
+    match quantity:
+        case "key-value heads":
+            return heads
+        case "head size" if isinstance(hidden, int) and isinstance(heads, int) and heads > 0 and hidden % heads == 0:
             return hidden // heads
-    return None
+        case "feed-forward size" if isinstance(hidden, int):
+            return 4 * hidden  # where a family does not always write it
+        case "layers":
+            return flat.get("encoder_layers")
+        case _:
+            key = NAMES[quantity][0]
+            return default(key, flat.get("model_type")) if key in _SWITCHES else None
+
+
+def _windowed(flat: dict[str, Any]) -> bool:
+    return flat.get("sliding_window") is not None and flat.get("use_sliding_window") is not False
+
+
+def _kinds(flat: dict[str, Any]) -> list[Any] | None:
+    """The kind of each layer, None where all attend to everything or there is no telling."""
+    written, layers = flat.get("layer_types"), flat.get("num_hidden_layers")
+    if isinstance(written, list):
+        kinds = cast("list[Any]", written)
+        return None if all(kind == "full_attention" for kind in kinds) else kinds
+    if not isinstance(layers, int) or not 0 < layers <= _MOST or not _windowed(flat):
+        return None
+    first = flat.get("max_window_layers")
+    turn = (
+        flat.get("sliding_window_pattern")
+        or flat.get("_sliding_window_pattern")
+        or _TURNS.get(str(flat.get("model_type")))
+    )
+    if isinstance(turn, int) and turn > 0:
+        full = [not (number + 1) % turn for number in range(layers)]
+    elif isinstance(first, int):
+        full = [number < first for number in range(layers)]
+    else:
+        full = [False] * layers
+    return ["full_attention" if each else "sliding_attention" for each in full]

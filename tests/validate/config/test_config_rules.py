@@ -63,6 +63,13 @@ def geometry() -> Iterator[Mutant]:
             ("torch_dtype", "float16"),
             ("layer_types", ["sliding_attention", "full_attention"]),
         ),
+        *(
+            ("final_logit_softcapping", 30.0),
+            ("attn_logit_softcapping", 50.0),
+            ("mlp_bias", True),
+            ("is_decoder", True),
+        ),
+        *(("logits_scaling", 8.0), ("query_pre_attn_scalar", 224), ("num_experts_per_tok", 2), ("topk_group", 2)),
         *(("rms_norm_eps", 1e-6), ("num_local_experts", 8), ("attention_bias", True), ("moe_intermediate_size", 32)),
     ):
         yield f"{key} {value}", config(), config(**{key: value}), "CFG-GEOM", "restart"
@@ -105,6 +112,10 @@ def rope() -> Iterator[Mutant]:
     for theta in (500000.0, 1000000.0, 10001.0):
         yield f"theta {theta}", config(), config(rope_theta=theta), "CFG-ROPE", "hot"
     yield "factor", config(rope_scaling=llama3()), config(rope_scaling=llama3(factor=16.0)), "CFG-ROPE", "hot"
+
+    yield "share of a head", config(), config(partial_rotary_factor=0.5), "CFG-ROPE", "restart"
+    half = config(rope_parameters={"rope_theta": 1e4, "partial_rotary_factor": 0.5}, rope_theta=...)
+    yield "share, new form", config(rope_parameters={"rope_theta": 1e4}, rope_theta=...), half, "CFG-ROPE", "restart"
 
 
 def quantised() -> Iterator[Mutant]:
@@ -149,6 +160,44 @@ def labels() -> Iterator[Mutant]:
         yield f"head of {rows}", {**of(names), **good}, {**of(names), **head}, "CFG-LABEL", "breaks"
     yield "threshold", config(threshold=0.5), config(threshold=0.7), "CFG-LABEL", "restart"
 
+    yield (
+        "appear",
+        config(architectures=["BertForSequenceClassification"]),
+        config(architectures=["BertForSequenceClassification"], id2label={"0": "neg", "1": "pos"}),
+        "CFG-LABEL",
+        "breaks",
+    )
+    yield "placeholders get names", of(["LABEL_0", "LABEL_1"]), of(["neg", "pos"]), "CFG-LABEL", "breaks"
+    yield "more placeholders", of(["LABEL_0", "LABEL_1"]), of(["LABEL_0", "LABEL_1", "LABEL_2"]), "CFG-LABEL", "breaks"
+    yield "threshold appears", config(), config(threshold=0.7), "CFG-LABEL", "restart"
+    yield "threshold goes", config(top_k_threshold=0.7), config(), "CFG-LABEL", "restart"
+
+
+SINGLE, MULTI = "single_label_classification", "multi_label_classification"
+
+
+def classifier(**changes: Any) -> dict[str, Any]:
+    named = {"id2label": {"0": "neg", "1": "pos"}, "label2id": {"neg": 0, "pos": 1}}
+    return config(**{"architectures": ["BertForSequenceClassification"], "model_type": "bert", **named, **changes})
+
+
+def scores() -> Iterator[Mutant]:
+    """Another function behind the scores."""
+    for old, new in ((SINGLE, MULTI), (MULTI, SINGLE), (SINGLE, "regression"), (..., MULTI), (MULTI, ...)):
+        pair = (classifier(problem_type=each) for each in (old, new))
+        yield f"problem_type {old} to {new}", *pair, "CFG-SCORE", "breaks"
+    unnamed = [config(architectures=["XForSequenceClassification"], problem_type=each) for each in (SINGLE, MULTI)]
+    yield "without labels", *unnamed, "CFG-SCORE", "breaks"
+    causal = [config(num_labels=1, problem_type=each) for each in (MULTI, "regression")]
+    yield "a reward model", *causal, "CFG-SCORE", "breaks"
+    one = {"id2label": {"0": "relevant"}, "label2id": {"relevant": 0}}
+    yield "one class", classifier(**one), classifier(**one, problem_type=SINGLE), "CFG-SCORE", "breaks"
+    yield "function", classifier(), classifier(function_to_apply="none"), "CFG-SCORE", "breaks"
+    for place in ("Identity", "Sigmoid"):
+        kept = {"sentence_transformers": {"activation_fn": f"torch.nn.modules.linear.{place}", "version": "5.1.0"}}
+        other = {"sbert_ce_default_activation_function": "torch.nn.Tanh"}
+        yield f"{place} goes", classifier(**kept), classifier(**other), "CFG-SCORE", "breaks"
+
 
 def vocabulary() -> Iterator[Mutant]:
     """vocab_size and the embedding disagree."""
@@ -162,9 +211,11 @@ def vocabulary() -> Iterator[Mutant]:
 def others() -> Iterator[Mutant]:
     """Keys that no rule knows."""
     for key, value in (
-        ("final_logit_softcapping", 30.0),
-        ("mlp_bias", True),
         ("vision_config", {"depth": 2}),
+        ("return_dict", False),
+        ("output_hidden_states", True),
+        ("task_specific_params", {"summarization": {"min_length": 30}}),
+        ("tokenizer_class", "LlamaTokenizer"),
         ("zzz", 1),
     ):
         yield f"{key} {value}", config(), config(**{key: value}), "CFG-OTHER", "unproven"
@@ -206,7 +257,7 @@ def generated() -> Iterator[Mutant]:
         yield f"config stops {stops}", config(eos_token_id=[2, 3]), new, "GEN-EOS", "breaks"
 
 
-SOURCES = (architecture, geometry, context, rope, quantised, code, labels, vocabulary, generated, others)
+SOURCES = (architecture, geometry, context, rope, quantised, code, labels, scores, vocabulary, generated, others)
 ALL = [pytest.param(*m[1:], id=f"{source.__name__}: {m[0]}") for source in SOURCES for m in source()]
 
 
@@ -227,6 +278,57 @@ HARMLESS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("rope_scaling null", config(), config(rope_scaling=None)),
     ("type for rope_type", config(rope_scaling=llama3()), config(rope_scaling=llama3(type="llama3"))),
     ("labels in another order of keys", config(id2label={"0": "a", "1": "b"}), config(id2label={"1": "b", "0": "a"})),
+    ("problem type written out", classifier(), classifier(problem_type=SINGLE)),
+    ("problem type of a model that generates", config(), config(problem_type=MULTI)),
+    ("multi-label, one class", config(num_labels=1), config(num_labels=1, problem_type=MULTI)),
+    ("placeholder labels written out", config(), config(id2label={"0": "LABEL_0", "1": "LABEL_1"})),
+    ("placeholder labels left out", config(id2label={"0": "LABEL_0", "1": "LABEL_1"}), config()),
+    (
+        "activation written out",
+        classifier(sentence_transformers={"version": "4.0.1"}),
+        classifier(sentence_transformers={"version": "5.1.0", "activation_fn": "torch.nn.modules.linear.Identity"}),
+    ),
+    ("layer types written out", config(), config(layer_types=["full_attention"] * 4)),
+    (
+        "layer types of a family written out",
+        config(model_type="gemma2", sliding_window=64),
+        config(model_type="gemma2", sliding_window=64, layer_types=["sliding_attention", "full_attention"] * 2),
+    ),
+    (
+        "a pattern as layer types",
+        config(sliding_window=64, sliding_window_pattern=4),
+        config(sliding_window=64, layer_types=[*["sliding_attention"] * 3, "full_attention"]),
+    ),
+    (
+        "rope of each kind of layer",
+        config(rope_parameters={"rope_theta": 1e6, "rope_type": "linear", "factor": 8.0}, rope_local_base_freq=1e4),
+        config(
+            rope_parameters={
+                "full_attention": {"rope_theta": 1e6, "rope_type": "linear", "factor": 8.0},
+                "sliding_attention": {"rope_theta": 1e4, "rope_type": "default"},
+            }
+        ),
+    ),
+    ("share of a head written out", config(), config(partial_rotary_factor=1.0)),
+    ("share of a family", config(model_type="phi"), config(model_type="phi", partial_rotary_factor=0.5)),
+    (
+        "what the base class fills in",
+        config(),
+        config(return_dict=True, output_attentions=False, chunk_size_feed_forward=0, top_k=50, max_length=20),
+    ),
+    ("a bias that is off", config(), config(attention_bias=False, mlp_bias=False, is_decoder=False)),
+    ("a bias that the family has", config(model_type="glm4"), config(model_type="glm4", attention_bias=True)),
+    ("experts of a family", config(model_type="exaone_moe"), config(model_type="exaone_moe", norm_topk_prob=True)),
+    (
+        "notes in a tower",
+        config(vision_config={"depth": 2, "torch_dtype": "bfloat16"}),
+        config(vision_config={"depth": 2, "dtype": "bfloat16", "transformers_version": "5.0"}),
+    ),
+    (
+        "class of the tokenizer that it names itself",
+        config() | {"tokenizer_config.json": {"tokenizer_class": "LlamaTokenizerFast"}},
+        config(tokenizer_class="X") | {"tokenizer_config.json": {"tokenizer_class": "LlamaTokenizerFast"}},
+    ),
     ("generation defaults written out", generation(), generation(top_k=50, num_beams=1, do_sample=False)),
     ("stop tokens in another order", generation(), generation(eos_token_id=[3, 2])),
     ("longer answers", generation(), generation(max_new_tokens=4096)),
@@ -242,6 +344,23 @@ HARMLESS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 def test_harmless(tmp_path: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
     report = kit.judge(tmp_path, old, new)
     assert kit.verdict(report) in ("equal", "hot"), [(f.rule, f.message) for f in report.findings]
+
+
+ON: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("switched off where the family has it on", {"model_type": "gpt_neox"}, {"use_parallel_residual": False}),
+    ("no longer written off", {"model_type": "falcon", "multi_query": False}, {"multi_query": ...}),
+    ("experts no longer normalised", {"model_type": "exaone_moe"}, {"norm_topk_prob": False}),
+    ("bias off", {"model_type": "gpt_neox"}, {"attention_bias": False}),
+    ("own code", {"auto_map": {"AutoModel": "a/b--m.X"}}, {"norm_topk_prob": False}),
+]
+
+
+@pytest.mark.parametrize(("settings", "change"), [pytest.param(*each[1:], id=each[0]) for each in ON])
+def test_a_switch_that_is_on_by_default_does_not_go_off_unseen(
+    tmp_path: Path, settings: dict[str, Any], change: dict[str, Any]
+) -> None:
+    report = kit.judge(tmp_path, config(**settings), config(**settings | change))
+    assert kit.verdict(report) in ("unproven", "restart"), [(f.rule, f.message) for f in report.findings]
 
 
 @pytest.mark.parametrize(
