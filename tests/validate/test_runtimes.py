@@ -160,3 +160,24 @@ def test_alone_a_model_needs_a_release_that_there_is(ir: int, opset: int, rule: 
     newest = max(RELEASES.values())
     path.write_bytes(onnx_model({"x": ("float", [2])}, {"y": ("float", [2])}, ir=newest.ir, opset=newest.opset))
     assert validate(path, contract=Contract()).findings == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ((9, 20), (10, 18), "restart"),  # opset 20 came with 1.17, IR 10 with 1.18
+        ((9, 21), (10, 18), "hot"),
+        ((10, 18), (9, 21), "hot"),
+        ((10, 18), (9, 22), "restart"),
+        ((10, 18), (10, 99), "restart"),
+    ],
+)
+def test_whatever_old_needs_is_known_to_serve(
+    old: tuple[int, int], new: tuple[int, int], verdict: str, tmp_path: Path
+) -> None:
+    """A runtime that loads OLD's operator sets loads every IR version of its day, and the other way round."""
+    for side, (ir, opset) in (("old", old), ("new", new)):
+        io = {"x": ("float", [2])}, {"y": ("float", [2])}
+        (tmp_path / f"{side}.onnx").write_bytes(onnx_model(*io, ir=ir, opset=opset, weight=len(side + str(ir))))
+    report = validate(tmp_path / "new.onnx", tmp_path / "old.onnx", contract=Contract())
+    assert report.facts["verdict"] == verdict, [finding.message for finding in report.findings]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from .contract import pairs
-from .needs import needed
+from .needs import FIELDS, needed
 
 RULE = Rule(
     id="ONX-OPSET",
@@ -21,15 +21,13 @@ RULE = Rule(
     references=("https://onnxruntime.ai/docs/reference/compatibility.html",),
 )
 
-_FIELDS = {"": "opset", "ai.onnx.ml": "ml"}
-
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Operator sets that the runtime may not load."""
     paired = {pair.new.file: pair for pair in pairs(ctx)}
     for file, model in ctx.new.onnx.items():
         pair = paired.get(file)
-        for domain, what in _FIELDS.items():
+        for domain, what in FIELDS.items():
             old = pair.old.opsets.get(domain, 0) if pair else 0
             label = f"opset {domain}".rstrip()
             new = model.opsets.get(domain, 0)
