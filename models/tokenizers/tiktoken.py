@@ -8,6 +8,8 @@ from ..tree import ModelTree, TreeFile
 from .ranks import decoded, ranked
 
 MAX_BYTES = 256 << 20
+# Whisper's files give their last rank to no bytes at all; tiktoken reads that, and no text ever becomes this token.
+_EMPTY = b"="
 
 
 def read(file: TreeFile, tree: ModelTree) -> Tokenizer:  # noqa: ARG001 - the signature of all readers
@@ -24,7 +26,7 @@ def read(file: TreeFile, tree: ModelTree) -> Tokenizer:  # noqa: ARG001 - the si
             raise UnreadableModel(what, f"line {number} is not base64, a space and a rank")
         if int(rank) in tokens:
             raise UnreadableModel(what, f"line {number} has the rank {int(rank)} of an earlier line")
-        tokens[int(rank)] = decoded(text, what, f"line {number}")
+        tokens[int(rank)] = "" if text == _EMPTY else decoded(text, what, f"line {number}")
     if sorted(tokens) != list(range(len(tokens))):
         raise UnreadableModel(what, "ranks have gaps", hint="is the file complete?")
     return ranked(what, "tiktoken", [tokens[rank] for rank in range(len(tokens))], specials=[], pattern=None)

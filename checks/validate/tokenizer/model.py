@@ -36,6 +36,8 @@ def _compare(old: Tokenizer, new: Tokenizer) -> Outcome:
         return Outcome("unproven", reason=f"the algorithm is {new.algorithm}, and was {old.algorithm}")
     if old.format == new.format and _same_parts(old, new):
         return Outcome("equal", proof="merges, pieces and scores are the same")
+    if _spelling(old) != _spelling(new):
+        return Outcome("unproven", reason=f"{new.format} spells tokens in another way than {old.format}")
     for each in (old, new):
         consistency.check(each)
         if each.algorithm == "Unigram" and len(each.vocab.value) != len(each.scores.value):
@@ -55,6 +57,13 @@ def _same_parts(old: Tokenizer, new: Tokenizer) -> bool:
     if old.unmatched != new.unmatched:
         return False
     return old.vocab.same(new.vocab) and old.merges.same(new.merges) and old.scores.same(new.scores)
+
+
+def _spelling(tokenizer: Tokenizer) -> str:
+    """How tokens are written: as bytes, as stand-ins for bytes, or as text."""
+    if tokenizer.format in ("tekken", "tiktoken"):
+        return "bytes"
+    return "stand-ins" if is_byte_level(tokenizer) else "text"
 
 
 def _scored(tokenizer: Tokenizer) -> dict[str, float]:
@@ -132,11 +141,8 @@ def _fresh(old: Tokenizer, new: Tokenizer, split: Callable[[str], Sequence[str]]
     words: list[str] = []
     for one, other in ((new, old), (old, new)):
         hidden = one.unmatched
-        only = [
-            t
-            for t, n in one.vocab.value.items()
-            if t not in other.vocab.value and t not in literals and n not in hidden
-        ]
+        vocab = one.vocab.value
+        only = [t for t in vocab.keys() - other.vocab.value.keys() if t not in literals and vocab[t] not in hidden]
         symbols += [token for token in only if len(split(token)) == 1]
         if one.settings.get("ignore_merges"):
             words += only
@@ -156,7 +162,9 @@ def flags(old: Tokenizer, new: Tokenizer, key: str) -> Outcome:
         literals = frozenset(each.content for each in (*old.added, *new.added))
         from .proofs import bpe
 
-        return bpe.whole_words(table(new), new.vocab.value, split, literals)
+        # Where both tables give the same tokens, the one with fewer merges answers sooner.
+        alike = compare(old, new).proven and len(table(old).ranks) < len(table(new).ranks)
+        return bpe.whole_words(table(old if alike else new), new.vocab.value, split, literals)
     if key in ("unk_token", "fuse_unk", "byte_fallback", "unk_id") and complete(old) and complete(new):
         return Outcome("equal", proof="every byte is a token, so nothing is ever unknown")
     if key == "fuse_unk" and old.settings.get("unk_token") is None and new.settings.get("unk_token") is None:

@@ -13,6 +13,9 @@ from .model import complete
 
 Role = Literal["eos", "bos", "pad", "unk"]
 
+# In these, tokenizer_config.json beside the file says which token plays which role.
+_MUTE = frozenset({"tokenizer.json", "tiktoken", "vocab"})
+
 
 class Special(NamedTuple):
     """A special token: its text, its ids and the file that declares it; empty where nothing does."""
@@ -90,6 +93,8 @@ def moved(ctx: Context, rule: Rule, role: Role, cost: str, *, gained: Level) -> 
     if not (texts or ids or lost or had != has):
         return
     level = "breaks" if had else gained
+    if had and not has and _mute(ctx.new):
+        level = "unproven"
     pair = both(ctx)
     if (
         role == "unk"
@@ -103,7 +108,7 @@ def moved(ctx: Context, rule: Rule, role: Role, cost: str, *, gained: Level) -> 
     yield ctx.finding(
         rule,
         level,
-        f"the {role} token changed" if had else f"the {role} token was not declared before",
+        _message(role, had=had, mute=level == "unproven"),
         path=new.file or old.file,
         pointer=f"/{role}_token" if new.file.endswith(".json") and new.content is not None else "",
         old=str(old),
@@ -111,3 +116,15 @@ def moved(ctx: Context, rule: Rule, role: Role, cost: str, *, gained: Level) -> 
         why=cost,
         plan=("reload-tokenizer",),
     )
+
+
+def _mute(side: Side) -> bool:
+    """Whether the model is one tokenizer file of a kind that has no place for special tokens' roles."""
+    tokenizer = side.tokenizer
+    return side.tree.single and tokenizer is not None and tokenizer.format in _MUTE
+
+
+def _message(role: Role, *, had: bool, mute: bool) -> str:
+    if mute:
+        return f"the new file alone does not say the {role} token"
+    return f"the {role} token changed" if had else f"the {role} token was not declared before"
