@@ -20,6 +20,7 @@ Format = Literal["tokenizer.json", "sentencepiece", "tekken", "tiktoken", "gguf"
 T = TypeVar("T")
 
 MAX_ID = 0xFFFF_FFFF
+MAX_TOKENS = 2_000_000  # the largest vocabulary in public use has 900,000
 
 
 class Part(Generic[T]):
@@ -126,7 +127,7 @@ class Tokenizer:
     def tokens(self) -> dict[int, str]:
         """The token of every id: the vocabulary with added tokens laid over it."""
         if self._tokens is None:
-            self._tokens = {number: token for token, number in self.vocab.value.items()}
+            self._tokens = dict(zip(self.vocab.value.values(), self.vocab.value, strict=True))
             self._tokens.update((each.id, each.content) for each in self.literals)
         return self._tokens
 

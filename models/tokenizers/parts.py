@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal
+from itertools import chain
+from typing import Any, Literal, cast
 
 from ..errors import UnreadableModel
 from ..strict_json import as_integer, as_list, as_object, describe
@@ -24,6 +25,8 @@ def number(value: Any, what: str, where: str) -> int:
 def vocab(value: Any, what: str) -> Mapping[str, int]:
     """Token to id."""
     table: dict[str, int] = as_object(value, what, "model.vocab")
+    if set(map(type, table.values())) == {int} and min(table.values()) >= 0 and max(table.values()) <= MAX_ID:
+        return table
     for token, found in table.items():
         if type(found) is not int or not 0 <= found <= MAX_ID:
             raise UnreadableModel(what, f"model.vocab[{token[:40]!r}] is {_shown(found)}, not an id")
@@ -37,6 +40,14 @@ def _shown(value: Any) -> str:
 def merges(value: Any, what: str) -> tuple[Literal["", "string", "pair"], Pairs]:
     """Merges as pairs: from "left right" strings, or lists of two strings (tokenizers >= 0.20)."""
     items: list[Any] = as_list(value, what, "model.merges")
+    kinds = set(map(type, items))
+    if kinds == {str}:
+        split = tuple(tuple(item.split(" ")) for item in items)
+        if set(map(len, split)) == {2}:
+            return "string", cast("Pairs", split)
+    elif kinds == {list} and set(map(len, items)) == {2} and set(map(type, chain.from_iterable(items))) == {str}:
+        return "pair", tuple((left, right) for left, right in items)
+    # Something is wrong, or there is nothing: item by item, to say what and where.
     pairs: list[tuple[str, str]] = []
     strings = 0
     for index, item in enumerate(items):

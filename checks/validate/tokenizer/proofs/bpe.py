@@ -19,37 +19,49 @@ Appended merges (B = A plus a tail), dead merges and the all-splits tables of ti
 
 Lemma 3 (whole words). With `ignore_merges`, a word that is a token is not run at all. This changes nothing if and
 only if every token is its own result: A(t) = [t]; any other t, as a word of its own, is a witness.
+
+Both ask for many results A(x+y) = [x, y] and A(t) = [t]; `tree` answers them for a whole table at once.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal
 
 from .outcome import Outcome, witness
+from .tree import Trees, trees
 
 Pair = tuple[str, str]
+Split = Callable[[str], Sequence[str]]
 
 # Steps of our own encoder after which a comparison gives up: a few seconds of one core.
 BUDGET = 40_000_000
 # The same for the search where no lemma applies: it may well end with nothing, so it gives up after about a second.
 SEARCH = 4_000_000
 _LONG = 48
+# For fewer texts the encoder is cheaper than the trees of the whole table.
+_MANY = 2_000
 
 
 class Table:
     """Merges by rank. Pairs of one rank are taken leftmost first."""
 
-    __slots__ = ("ranks", "work")
+    __slots__ = ("_trees", "ascending", "ranks", "work")
 
-    def __init__(self, ranks: Mapping[Pair, int]) -> None:
+    def __init__(self, ranks: Mapping[Pair, int], *, ascending: bool = False) -> None:
+        """`ascending`: the mapping is in strictly ascending order of rank."""
         self.ranks = ranks
+        self.ascending = ascending
         self.work = 0
+        self._trees: Trees | Literal["unknown"] | None = "unknown"
 
     @classmethod
     def listed(cls, merges: Iterable[Pair]) -> Table:
         """Merges in rank order. A pair that is listed twice has the later rank, as in the `tokenizers` library."""
-        return cls({pair: rank for rank, pair in enumerate(merges)})
+        listed = list(merges)
+        ranks = dict(zip(listed, range(len(listed)), strict=True))
+        return cls(ranks, ascending=len(ranks) == len(listed))
 
     @classmethod
     def derived(cls, pieces: Iterable[tuple[str, float]]) -> Table:
@@ -66,6 +78,14 @@ class Table:
                 if (len(left) == 1 or left in scores) and (len(right) == 1 or right in scores):
                     ranks[left, right] = order[score]
         return cls(ranks)
+
+    def trees(self, split: Split) -> Trees | None:
+        """How the tokens are made, where that can be told: for proper tables whose symbols are characters."""
+        if split is not list or not self.ascending:
+            return None
+        if self._trees == "unknown":
+            self._trees = trees(self.ranks)
+        return self._trees
 
     def encode(self, symbols: Sequence[str]) -> list[str]:
         """The tokens that `symbols` end up as."""
@@ -120,11 +140,10 @@ class Table:
         return [token for token in tokens if token is not None]
 
 
-Split = Callable[[str], Sequence[str]]
-
-
 def compare(old: Table, new: Table, split: Split = list) -> Outcome:
     """Whether two tables give the same tokens for every word; `split` turns a token's spelling into symbols."""
+    if old.ranks == new.ranks:
+        return Outcome("equal", proof="the merges are the same, in the same order")
     same_order = _same_order(old, new)
     if same_order and old.ranks.keys() == new.ranks.keys():
         return Outcome("equal", proof="the merges are the same, in the same order")
@@ -147,8 +166,11 @@ def compare(old: Table, new: Table, split: Split = list) -> Outcome:
     return Outcome("append-only" if appended else "equal", proof=proof)
 
 
-def _live(table: Table, extra: Iterable[Pair], split: Split) -> list[Pair] | None:
+def _live(table: Table, extra: Sequence[Pair], split: Split) -> list[Pair] | None:
     """The extra pairs (x, y) with table(x+y) = [x, y]; None when the budget is spent."""
+    grown = table.trees(split) if len(extra) > _MANY else None
+    if grown is not None:
+        return [(left, right) for left, right in extra if grown.apart(left, right)]
     live: list[Pair] = []
     known: dict[str, list[str]] = {}
     for left, right in extra:
@@ -164,6 +186,8 @@ def _live(table: Table, extra: Iterable[Pair], split: Split) -> list[Pair] | Non
 
 def _same_order(old: Table, new: Table) -> bool:
     """Whether the pairs that both tables have come in the same order of rank, ties included."""
+    if old.ascending and new.ascending:  # then the order of rank is that of the dict, without ties
+        return [p for p in old.ranks if p in new.ranks] == [p for p in new.ranks if p in old.ranks]
     return _order(old, new) == _order(new, old)
 
 
@@ -204,8 +228,13 @@ def whole_words(
 ) -> Outcome:
     """Lemma 3: the tokens that are not their own result, as candidates; `skipped` tokens are never a word."""
     found: list[str] = []
+    grown = table.trees(split) if len(tokens) > _MANY else None
     for token in tokens:
         if len(token) < 2 or token in skipped:
+            continue
+        if grown is not None:
+            if not grown.own(token):
+                found.append(token)
             continue
         if table.work > BUDGET:
             return Outcome("unproven", reason="the vocabulary is too large to check every token")

@@ -1,0 +1,85 @@
+"""How the tokens of a merge table are made, and whether two of them stay apart: answers without running the encoder.
+
+A table is *proper* if ranks are strict and every merge ranks after all merges that make one of its parts. Tables that
+were trained are proper; the all-splits tables of tiktoken conversions are not.
+
+Lemma 6 (phases). In a proper table a run takes its merges in ascending order of rank, each wherever its pair stands,
+leftmost first. Proof. A merge enables only pairs with the token that it makes, and these rank after it.
+
+So a run on x+y, where A(x) = [x] and A(y) = [y], goes through the states of x beside the states of y until a pair
+crosses the border. Let d be the last token of x's state and f the first of y's, alive in the same phases, and let d
+end at rank D and f at rank F (never: infinite), as parts of the next token. The pair (d, f) of rank r crosses if and
+only if r < D and r <= F:
+- it ranks after both parts were made, since the table is proper;
+- r > D or r > F: one of the two is no longer there;
+- r = D: d is joined on its left by that very pair (c, d) = (d, f), so c = d = f; leftmost first, it goes to c;
+- r = F < D: f would be joined by (f, g) = (d, f), so d = f = g; leftmost first, the border's d takes f.
+The pairs (d, f) are found by undoing the later of the two last merges, again and again. Their number is at most the
+number of characters.
+
+Lemma 7 (apart). A(x+y) = [x, y] if and only if A(x) = [x], A(y) = [y], (x, y) is no merge, and no pair crosses.
+Lemma 8 (made). A(t) = [t] for a token t of several characters if and only if some merge (x, y) with x+y = t has
+A(x) = [x], A(y) = [y], and no pair crosses before its rank; the last merge of t's run is such a one.
+  Proof of both. Lemma 1 of `bpe`: without a crossing the run inside x is the run on x alone; and a crossing leaves a
+  token over the border, which neither [x, y] nor a run that ends with the merge (x, y) has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+Pair = tuple[str, str]
+_NEVER = 1 << 62
+
+
+class Trees:
+    """The last merge of every token that is what its own text encodes to."""
+
+    __slots__ = ("_made", "_ranks")
+
+    def __init__(self, ranks: Mapping[Pair, int]) -> None:
+        """`ranks` in ascending order, and proper."""
+        self._ranks = ranks
+        self._made: dict[str, tuple[int, str, str]] = {}
+        for (left, right), rank in ranks.items():
+            token = left + right
+            if token not in self._made and self.own(left) and self.own(right) and self._open(left, right, rank):
+                self._made[token] = (rank, left, right)
+
+    def own(self, token: str) -> bool:
+        """Whether the table gives a token's text that token."""
+        return len(token) == 1 or token in self._made
+
+    def apart(self, left: str, right: str) -> bool:
+        """Whether the table gives the text of two tokens these two."""
+        return (left, right) not in self._ranks and self.own(left) and self.own(right) and self._open(left, right)
+
+    def _open(self, d: str, f: str, rank: int = _NEVER) -> bool:
+        """Whether no pair crosses the border between two tokens of their own before `rank`."""
+        ranks, made = self._ranks.get, self._made.get
+        d_ends = f_ends = rank
+        while True:
+            d_made, f_made = made(d), made(f)
+            if d_made is None and f_made is None:
+                return True
+            if f_made is None or (d_made is not None and d_made[0] >= f_made[0]):
+                d_ends, _, d = d_made or (0, "", "")
+            else:
+                f_ends, f, _ = f_made
+            crossing = ranks((d, f))
+            if crossing is not None and crossing < d_ends and crossing <= f_ends:
+                return False
+
+
+def trees(ranks: Mapping[Pair, int]) -> Trees | None:
+    """The trees of a table; None where it is not proper."""
+    last = -1
+    made: dict[str, int] = {}
+    for (left, right), rank in ranks.items():
+        if rank <= last or not left or not right:
+            return None
+        last = made[left + right] = rank
+    ended = made.get
+    if any(ended(left, -1) >= rank or ended(right, -1) >= rank for (left, right), rank in ranks.items()):
+        return None
+    return Trees(ranks)
