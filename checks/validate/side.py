@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ...models.engine import Engine
     from ...models.gguf import GgufModel
     from ...models.onnx import OnnxModel
+    from ...models.onnx_flow import Flow
     from ...models.tokenizer import Tokenizer
     from ...models.weights import WeightTable
 
@@ -76,6 +77,16 @@ class Side:
             return {file.name: read_onnx(file) for file in self.tree.of("onnx")}
 
         return self._once("onnx", read)
+
+    def onnx_flow(self, file: str) -> Flow:
+        """An ONNX file as one flow of steps."""
+
+        def read() -> Flow:
+            from ...models.onnx_flow import flow
+
+            return flow(self.onnx[file])
+
+        return self._once(f"onnx_flow:{file}", read)
 
     @property
     def weight_sets(self) -> dict[str, WeightTable]:

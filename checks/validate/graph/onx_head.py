@@ -4,56 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....models.onnx import OnnxModel
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
-from .contract import match, pairs
+from .contract import match
+from .reading import readings
+from .tail import compare
 
 RULE = Rule(
     id="ONX-HEAD",
     name="output-activation-changed",
     family="ONX",
     severity=Severity.WARNING,
-    summary="an output gained or lost its final activation",
-    what="The operator that makes an output, shape operators skipped: an activation against a linear one.",
-    why="clients take the output for a probability or compare it with a threshold; the contract does not tell",
-    hint="keep the activation in the graph, or ship the clients first",
-    exemptions=("operators that are neither: fused and decomposed exports are not judged",),
+    summary="an output's values mean something else: its last operators, or their axes and constants, changed",
+    what="The operators between the last trained one and an output, in functions and bodies of If, Loop and Scan too: "
+    "activations, axes, scales and offsets, thresholds, how many of which values are chosen, quantisation.",
+    why="clients take the output for a probability, compare it with a threshold or decode it; no type or shape tells",
+    hint="keep the last operators and their constants in the graph as they are, or ship the clients first",
+    exemptions=(
+        "weights, and biases of products",
+        "fused and decomposed exports of the same activation",
+        "a scale or offset of plain numbers that moved by less than a factor of two: it was learned",
+        "what stands before an activation or a choice of the largest",
+    ),
 )
-
-_ACTIVATIONS = frozenset({"Softmax", "LogSoftmax", "Sigmoid", "HardSigmoid", "Softplus", "Tanh"})
-_LINEAR = frozenset({"Gemm", "MatMul", "Conv", "Add", "BatchNormalization", "ConvTranspose", "LayerNormalization"})
-_SHAPING = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Identity", "Transpose", "Flatten", "Cast"})
 
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Outputs that both graphs have."""
-    for pair in pairs(ctx):
+    for pair, before, after in readings(ctx):
         for old, new in match(ctx, pair, "outputs").all_kept:
-            before, after = _maker(pair.old, old.name), _maker(pair.new, new.name)
-            kinds = {before, after}
-            if before == after or not (kinds & _ACTIVATIONS and kinds <= _ACTIVATIONS | _LINEAR):
+            if old.name not in before.flow.outputs or new.name not in after.flow.outputs:
                 continue
-            yield ctx.finding(
-                RULE,
-                "unproven",
-                f"output '{new.name}' has another final operator",
-                old=before,
-                new=after,
-                path=pair.new.file,
-                tensor=new.name,
-                pointer="graph.output",
-            )
-
-
-def _maker(model: OnnxModel, name: str) -> str:
-    """The operator that makes a value, looking through those that only change its shape or type."""
-    makers = {output: node for node in model.graph.nodes for output in node.outputs}
-    for _ in range(len(model.graph.nodes)):
-        node = makers.get(name)
-        if node is None:
-            return ""
-        if node.op not in _SHAPING or not node.inputs or node.domain:
-            return node.op
-        name = node.inputs[0]
-    return ""
+            rank = None if new.shape is None else len(new.shape)
+            ends = before.flow.outputs[old.name], after.flow.outputs[new.name]
+            for found in dict.fromkeys(compare(before, after, *ends, rank)):
+                yield ctx.finding(
+                    RULE,
+                    ctx.client_level("tensor") if found.level == "breaks" else "unproven",
+                    f"output '{new.name}' has another {found.what}",
+                    old=found.old,
+                    new=found.new,
+                    path=pair.new.file,
+                    tensor=new.name,
+                    pointer="graph.output",
+                )

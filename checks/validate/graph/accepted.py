@@ -1,0 +1,191 @@
+"""How many different values an input may have: rows of the tables that it indexes, categories that it is looked up in.
+
+A value is followed back from where it is used to the input it came from, through operators that keep it or move it by
+a constant. What the graph computes from it is its own affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from ....models.onnx_flow import Step
+from ....models.onnx_values import Values
+from .classes import table
+from .reading import SHAPING, TRANSPARENT, Reading
+
+Kind = Literal["value", "length"]
+
+
+class Origin(NamedTuple):
+    """An input, which part of it, and whether its values or its length count; `offset` is added on the way."""
+
+    input: str
+    kind: Kind
+    part: str
+    offset: int = 0
+
+
+@dataclass(slots=True)
+class Accepted:
+    """The smallest table that a part of an input indexes, and the categories it is looked up in."""
+
+    rows: int = 0
+    table: str = ""
+    strict: bool = False  # a value beyond fails the request, instead of counting as unknown
+    names: set[str] = field(default_factory=set[str])
+
+
+_KEPT = SHAPING | TRANSPARENT | {"Transpose", "Clip", "Relu", "Abs", "Tile"}
+_EITHER = frozenset({"Concat", "Where", "Min", "Max", "If", "Loop", "Scan"})
+_MEASURES = frozenset({"Shape", "Size"})
+_STEPS = 200
+# Operators of other domains with tables: where the table and where its index lie among their inputs.
+_FUSED = {
+    "EmbedLayerNormalization": ((2, 0), (3, 0), (4, 1)),
+    "GatherBlockQuantized": ((0, 1),),
+    "RotaryEmbedding": ((2, 1), (3, 1)),
+    "GroupQueryAttention": ((7, 6),),
+}
+
+
+def accepted(reading: Reading) -> dict[tuple[str, Kind, str], Accepted]:
+    """By input, what counts and part of it."""
+    found: dict[tuple[str, Kind, str], Accepted] = {}
+    names = {value: name for name, value in reading.flow.inputs.items()}
+    origins = _Origins(reading, names)
+    for step in reading.flow.steps:
+        for rows, ids, strict, name, known, length in _tables(reading, step):
+            for origin in origins.of(ids):
+                kind: Kind = "length" if length else origin.kind
+                entry = found.setdefault((origin.input, kind, origin.part), Accepted())
+                if known:
+                    entry.names = entry.names & known if entry.names else set(known)
+                    entry.strict |= strict
+                elif not entry.rows or rows - origin.offset < entry.rows:
+                    entry.rows, entry.table, entry.strict = rows - origin.offset, name, strict
+    return found
+
+
+class _Table(NamedTuple):
+    rows: int
+    ids: int
+    strict: bool
+    name: str = ""
+    known: frozenset[str] = frozenset()
+    length: bool = False
+
+
+def _tables(reading: Reading, step: Step) -> Iterator[_Table]:
+    """The tables that a step looks its inputs up in."""
+    op, inputs, count = step.op, step.inputs, len(step.inputs)
+    if op in ("Gather", "GatherElements", "GatherND") and not step.domain and count > 1:
+        yield from _rows(reading, inputs[0], inputs[1], reading.number(step, "axis", 0))
+    elif op == "OneHot" and not step.domain and count > 1:
+        depth = reading.values(inputs[1]) or ("",)
+        if not isinstance(depth[0], str):
+            yield _Table(int(depth[0]), inputs[0], strict=False)
+    elif op == "RotaryEmbedding" and not step.domain and count > 3:
+        yield from _rows(reading, inputs[1], inputs[3], 0)
+    elif step.domain == "com.microsoft" and op in _FUSED:
+        for place, ids in _FUSED[op]:
+            if count > max(place, ids):
+                length = op == "GroupQueryAttention" or (op == "EmbedLayerNormalization" and place == 3)
+                for each in _rows(reading, inputs[place], inputs[ids], 0):
+                    yield each._replace(length=length)
+    elif step.domain == "ai.onnx.ml" and op in ("LabelEncoder", "CategoryMapper") and count:
+        known = table(reading, step)
+        if known:
+            yield _Table(0, inputs[0], strict=False, known=frozenset(known))
+    elif step.domain == "ai.onnx.ml" and op == "OneHotEncoder" and count:
+        names = next((v for key in ("cats_strings", "cats_int64s") if (v := reading.setting(step, key))), None)
+        if names:
+            strict = not reading.number(step, "zeros", 1)
+            yield _Table(0, inputs[0], strict, known=frozenset(map(str, names)))
+
+
+def _rows(reading: Reading, data: int, index: int, axis: int) -> Iterator[_Table]:
+    """A table whose rows lie along `axis`, unless the graph computes it."""
+    for _ in range(_STEPS):
+        made = reading.maker(data)
+        if made is None or made[0].op not in TRANSPARENT | {"DequantizeLinear"}:
+            break
+        data = made[0].inputs[0]
+    held = reading.flow.held.get(data)
+    dims = None if held is None else held.dims
+    if held is not None and held.tensor is not None and dims and -len(dims) <= axis < len(dims):
+        yield _Table(dims[axis], index, strict=True, name=held.tensor.name)
+
+
+class _Origins:
+    """Where values come from, each followed once."""
+
+    def __init__(self, reading: Reading, names: dict[int, str]) -> None:
+        self.reading = reading
+        self.names = names
+        self.known: dict[int, tuple[Origin, ...]] = {}
+
+    def of(self, value: int, depth: int = 0) -> tuple[Origin, ...]:
+        """The inputs that a value is taken from, none where the graph computes or holds it."""
+        if not value or depth > _STEPS:
+            return ()
+        if value not in self.known:
+            self.known[value] = ()  # a circle has no origin
+            self.known[value] = tuple(dict.fromkeys(self._of(value, depth)))[:64]
+        return self.known[value]
+
+    def _of(self, value: int, depth: int) -> Iterator[Origin]:
+        if value in self.names:
+            yield Origin(self.names[value], "value", "")
+            return
+        made = self.reading.maker(value)
+        if made is None or made[0].domain:
+            return
+        step, place = made
+        op, inputs = step.op, step.inputs
+        if op in _KEPT:
+            yield from self.of(inputs[0], depth + 1)
+        elif op in _EITHER:
+            for each in inputs[1:] if op in ("Where", "If") else inputs:
+                yield from self.of(each, depth + 1)
+        elif op in ("Add", "Sub"):
+            yield from self._moved(step, depth)
+        elif op == "Mul":
+            for each in inputs:
+                yield from (origin for origin in self.of(each, depth + 1) if origin.kind == "length")
+        elif op in ("Gather", "Slice", "Split"):
+            yield from self._part(step, place, depth)
+        elif op == "CumSum" or op in _MEASURES:
+            for name in self._root(inputs[0]):
+                yield Origin(name, "length", "")
+        elif op in ("Range", "ConstantOfShape", "NonZero"):
+            for each in inputs:
+                yield from (origin for origin in self.of(each, depth + 1) if origin.kind == "length")
+
+    def _moved(self, step: Step, depth: int) -> Iterator[Origin]:
+        for i, each in enumerate(step.inputs):
+            other = self.reading.values(step.inputs[1 - i])
+            by = int(other[0]) if other and len(other) == 1 and isinstance(other[0], int | float) else 0
+            for origin in self.of(each, depth + 1):
+                yield origin._replace(offset=origin.offset + (-by if step.op == "Sub" else by))
+
+    def _part(self, step: Step, place: int, depth: int) -> Iterator[Origin]:
+        """A column or a slice of something: the part is named as the graph names it."""
+        said: list[Values | None] = [self.reading.values(each) for each in step.inputs[1:]]
+        part = f"{place}" if step.op == "Split" else ",".join(str(list(each)) for each in said if each is not None)
+        for origin in self.of(step.inputs[0], depth + 1):
+            yield origin if origin.kind == "length" else origin._replace(part=f"{origin.part}/{part}")
+        for each in step.inputs[1:]:  # a constant list of positions cut to the length of the input
+            yield from (origin for origin in self.of(each, depth + 1) if origin.kind == "length")
+
+    def _root(self, value: int) -> set[str]:
+        """The inputs that a value's length is taken from."""
+        for _ in range(_STEPS):
+            if value in self.names:
+                return {self.names[value]}
+            made = self.reading.maker(value)
+            if made is None:
+                return set()
+            value = next((each for each in made[0].inputs if each and self.reading.held(each) is None), 0)
+        return set()

@@ -1,0 +1,144 @@
+"""Labels that a graph itself gives its answers: class names in classifiers, encoders, lookups and constants."""
+
+from __future__ import annotations
+
+from ....models.onnx_flow import Step
+from ....models.onnx_values import Values
+from .reading import SHAPING, TRANSPARENT, Reading, integral, textual
+
+Labels = tuple[str, ...]
+
+CLASSIFIERS = frozenset({"LinearClassifier", "SVMClassifier", "TreeEnsembleClassifier"})
+LOOKUPS = frozenset({"Gather", "GatherElements", "GatherND", "ArrayFeatureExtractor"})
+_MAPS = frozenset({"LabelEncoder", "CategoryMapper"})
+# One input's values come through, in the order given; of the others only their number or place does.
+_FIRST = (
+    SHAPING
+    | TRANSPARENT
+    | {
+        *(
+            "Transpose",
+            "Tile",
+            "Compress",
+            "Slice",
+            "Split",
+            "StringSplit",
+            "Normalizer",
+            "SequenceAt",
+            "SequenceErase",
+        ),
+        *("OptionalGetElement", "Scatter", "ConcatFromSequence", "SplitToSequence"),
+    }
+)
+_ALL = frozenset({"Concat", "If", "Loop", "Scan", "SequenceConstruct", "SequenceInsert", "StringConcat", "Optional"})
+# Columns keep their meaning through these.
+_COLUMNS = frozenset({"Softmax", "LogSoftmax", "Sigmoid", "Mul", "Div", "Add", "Sub", "Scaler", "Imputer", "Binarizer"})
+_KEYS = ("classlabels_strings", "classlabels_int64s", "classlabels_ints")
+_LONG = 4096
+
+
+def labels(reading: Reading, value: int) -> list[Labels]:
+    """Every list of labels that comes out at a value, in the order of the graph. What training moves is none."""
+    found: list[Labels] = []
+    seen: set[int] = set()
+
+    def take(values: Values | None) -> None:
+        if values and (listed := tuple(map(str, values))) not in found:
+            found.append(listed)
+
+    def walk(value: int) -> None:
+        if value in seen or not value or len(seen) > _LONG:
+            return
+        seen.add(value)
+        held = reading.flow.held.get(value)
+        if held is not None:
+            if (
+                textual(held)
+                or integral(held)
+                or (held.attribute is not None and held.attribute.name in ("value_string", "value_strings"))
+            ):
+                take(reading.values(value))
+            return
+        made = reading.maker(value)
+        if made is None:
+            return
+        step, _ = made
+        if step.domain == "ai.onnx.ml" and _learned(step):
+            take(_named(reading, step))
+        elif step.domain == "ai.onnx.ml" and step.op in _MAPS:
+            take(_mapped(reading, step))
+        elif step.op in LOOKUPS:
+            walk(step.inputs[0])
+        elif step.domain in ("", "ai.onnx.ml") and step.op == "StringNormalizer":
+            take((str(reading.scalar(step, "case_change_action", "NONE")),))
+            walk(step.inputs[0])
+        elif step.domain in ("", "ai.onnx.ml") and step.op in _FIRST:
+            walk(step.inputs[0])
+        elif not step.domain and step.op == "Where":
+            walk(step.inputs[1])
+            walk(step.inputs[2])
+        elif not step.domain and step.op in _ALL:
+            for each in step.inputs[1:] if step.op == "If" else step.inputs:
+                walk(each)
+        elif step.op in _COLUMNS:
+            for each in step.inputs:
+                if reading.held(each) is None:
+                    walk(each)
+
+    walk(value)
+    return found
+
+
+def _learned(step: Step) -> bool:
+    return step.op in CLASSIFIERS or step.op in ("ZipMap", "OneHotEncoder", "DictVectorizer", "TfIdfVectorizer")
+
+
+def _named(reading: Reading, step: Step) -> Values | None:
+    """Names of classes or columns that an operator of ai.onnx.ml carries."""
+    names = _KEYS if step.op in CLASSIFIERS or step.op == "ZipMap" else ("cats_strings", "cats_int64s")
+    if step.op == "DictVectorizer":
+        names = ("string_vocabulary", "int64_vocabulary")
+    return next((found for name in names if (found := reading.setting(step, name))), None)
+
+
+def table(reading: Reading, step: Step) -> dict[str, str] | None:
+    """What a LabelEncoder or CategoryMapper turns into what, None where it cannot be read."""
+    if step.op == "CategoryMapper":
+        keys, values = reading.setting(step, "cats_strings"), reading.setting(step, "cats_int64s")
+    else:
+        kinds = ("tensor", "strings", "int64s", "floats")
+        keys, values = (
+            next((found for kind in kinds if (found := reading.setting(step, f"{side}_{kind}"))), None)
+            for side in ("keys", "values")
+        )
+        old = reading.setting(step, "classes_strings")  # version 1: the index of each string
+        if keys is None and old is not None:
+            keys, values = old, tuple(range(len(old)))
+    if keys is None or values is None:
+        return None
+    return {str(key): str(value) for key, value in zip(keys, values, strict=False)}
+
+
+def default(reading: Reading, step: Step) -> str:
+    """What a LabelEncoder gives for keys it does not know, '' where it does not say."""
+    for name in ("default_string", "default_int64", "default_float", "default_tensor"):
+        if found := reading.setting(step, name):
+            return str(found[0])
+    return ""
+
+
+def _mapped(reading: Reading, step: Step) -> Values | None:
+    mapping = table(reading, step)
+    if mapping is None:
+        return None
+    before = labels(reading, step.inputs[0])
+    other = default(reading, step)
+    if len(before) == 1:
+        return tuple(mapping.get(name, other) for name in before[0])
+    more = (f"otherwise {other}",) if other else ()
+    if all(key.isdecimal() for key in mapping):
+        order = sorted(mapping, key=int)
+        if order == [str(i) for i in range(len(order))]:
+            return (*(mapping[key] for key in order), *more)
+        return (*(f"{key} is {mapping[key]}" for key in order), *more)
+    return (*(f"{key} is {mapping[key]}" for key in sorted(mapping)), *more)

@@ -1,0 +1,79 @@
+"""ONX-IN-MEANING: an input has the same type and shape, but the graph reads its values or axes otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....report.finding import Severity
+from ..rulebase import Context, Finding, Level, Rule
+from .contract import match
+from .front import Front, front
+from .operands import CONVOLUTIONS
+from .reading import readings
+
+RULE = Rule(
+    id="ONX-IN-MEANING",
+    name="input-meaning-changed",
+    family="ONX",
+    severity=Severity.WARNING,
+    summary="the graph takes an input at another scale, in another layout, order of channels or quantisation",
+    what="The operators between an input and the first trained one: factors, Transpose, orders of channels, "
+    "DequantizeLinear.",
+    why="a client that divides by 255 itself, or sends channels last, goes on doing so: every request is accepted and "
+    "every answer is wrong",
+    hint="keep the preparation in the graph as it was, or ship the clients first",
+    exemptions=(
+        "a mean or deviation that was computed anew: the factor moves by less than eight",
+        "scalers over many features where the other graph has none: both take raw features",
+        "sizes that the graph resizes to",
+        "inputs that several operators take",
+    ),
+)
+_UNIT = 8.0
+
+
+def check(ctx: Context) -> Iterator[Finding]:
+    """Inputs that both graphs have."""
+    for pair, before, after in readings(ctx):
+        for old, new in match(ctx, pair, "inputs").all_kept:
+            ranks = [None if each.shape is None else len(each.shape) for each in (old, new)]
+            was = front(before, before.flow.inputs[old.name], ranks[0])
+            now = front(after, after.flow.inputs[new.name], ranks[1])
+            for level, what, a, b in _changes(ctx, was, now):
+                yield ctx.finding(
+                    RULE,
+                    level,
+                    f"input '{new.name}' {what}",
+                    old=a,
+                    new=b,
+                    path=pair.new.file,
+                    tensor=new.name,
+                    pointer="graph.input",
+                )
+
+
+def _changes(ctx: Context, was: Front, now: Front) -> Iterator[tuple[Level, str, object, object]]:
+    if was.quantised and now.quantised:
+        for what, a, b in zip(("scale", "zero point"), was.quantised, now.quantised, strict=True):
+            if a != b:
+                yield ctx.client_level("tensor"), f"is quantised with another {what}", _show(a), _show(b)
+    elif was.learned == now.learned:
+        factor = now.scale / was.scale
+        if factor >= _UNIT or factor <= 1 / _UNIT:
+            yield "unproven", "is multiplied by another factor", f"{was.scale:g}", f"{now.scale:g}"
+    if was.swapped != now.swapped:
+        yield "unproven", "has its channels put in another order", _show(was.swapped), _show(now.swapped)
+    if was.turned is None or now.turned is None or was.turned == now.turned or was.core != now.core:
+        return
+    if was.core in CONVOLUTIONS and len(was.turned) > 1:
+        if was.turned[1] != now.turned[1]:
+            level = ctx.client_level("tensor")
+            yield level, "has its channels on another axis", was.turned[1], now.turned[1]
+        else:
+            yield "unproven", "has its axes in another order", _show(was.turned), _show(now.turned)
+    elif was.core in ("MatMul", "Gemm", "LSTM", "GRU", "RNN"):
+        yield "unproven", "has its axes in another order", _show(was.turned), _show(now.turned)
+
+
+def _show(said: tuple[object, ...]) -> str:
+    return ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in said[:4]) or "as sent"

@@ -1,0 +1,172 @@
+"""What the constants and settings of an operator near an output say beside those of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isclose, isinf
+from typing import Literal, NamedTuple
+
+from ....models.onnx_flow import Step
+from ....models.onnx_values import Scalar, Values
+from .meanings import Meaning, bias, bounded
+from .reading import Reading, integral, textual
+
+CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "BatchNormalization", "MaxPool", "AveragePool", "QLinearConv"})
+ALONG = frozenset({"Softmax", "LogSoftmax", "Hardmax", "ArgMax", "ArgMin", "TopK", "Concat"})
+# Operators whose constants are settings of the export, never weights.
+COMPARED = frozenset(
+    {"Greater", "Less", "Equal", "Clip", "TopK", "NonMaxSuppression", "QuantizeLinear", "Normalizer"}
+) | {
+    *("Mod", "OneHot", "Binarizer", "CumSum", "DequantizeLinear"),
+}
+# Attributes whose default stands for what exporters may write out.
+_SETTINGS: dict[str, tuple[tuple[str, Scalar], ...]] = {
+    "TopK": (("largest", 1), ("sorted", 1)),
+    "Normalizer": (("norm", "MAX"),),
+    "Binarizer": (("threshold", 0.0),),
+    "CumSum": (("exclusive", 0), ("reverse", 0)),
+    "Gather": (("axis", 0),),
+    "GatherElements": (("axis", 0),),
+}
+_LISTS: dict[str, tuple[tuple[str, int], ...]] = {
+    "TopK": (("k", 1),),
+    "Clip": (("min", 1), ("max", 2)),
+    "NonMaxSuppression": (("", 2), ("", 3), ("", 4)),
+    "Slice": (("starts", 1), ("ends", 2), ("axes", 3), ("", 4)),
+    "Resize": (("scales", 1), ("", 2), ("", 3)),
+    "Pad": (("pads", 1), ("value", 2)),
+    "OneHot": (("", 1), ("", 2)),
+    "Gather": (("", 1),),
+    "GatherElements": (("", 1),),
+    "GatherND": (("", 1),),
+    "ArrayFeatureExtractor": (("", 1),),
+    "Where": (("", 1), ("", 2)),
+}
+# A number learned from data moves by little from one training to the next; a change of unit does not.
+_UNIT = 2.0
+
+
+class Difference(NamedTuple):
+    """Something that a client can tell apart."""
+
+    level: Literal["breaks", "unproven"]
+    what: str
+    old: object = None
+    new: object = None
+
+
+def compare(old: Reading, new: Reading, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:
+    """Constants and settings of the same operator on both sides."""
+    op = before.op
+    for name, default in _SETTINGS.get(op, ()) if exposed else ():
+        was, now = old.scalar(before.step, name, default), new.scalar(after.step, name, default)
+        if was != now:
+            yield Difference("breaks" if op == "TopK" else "unproven", f"{op} {name}", was, now)
+    if op in ("QuantizeLinear", "DequantizeLinear"):
+        for place, what in ((1, "scale"), (2, "zero point")):
+            was, now = (r.values(_at(each.inputs, place)) or (0,) for r, each in ((old, before), (new, after)))
+            if not _close(was, now) and exposed:
+                yield Difference("breaks", f"quantisation {what}", _show(was), _show(now))
+    elif op in _LISTS:
+        for name, place in _LISTS[op]:
+            was, now = _list(old, before, name, place), _list(new, after, name, place)
+            choice = op in ("Gather", "ArrayFeatureExtractor") and was is not None and len(was) > 1
+            if was is None or now is None or _close(was, now) or not (exposed or choice):
+                continue
+            if not any(isinstance(each, str) for each in was + now):
+                yield Difference("unproven", f"{op} {name or 'constant'}", _show(was), _show(now))
+    else:
+        yield from _numbers(old, new, before, after, exposed)
+
+
+def _numbers(old: Reading, new: Reading, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:
+    """The constant operand of arithmetic or a comparison."""
+    held = [
+        [i for i, each in enumerate(m.inputs) if r.held(each) is not None] for r, m in ((old, before), (new, after))
+    ]
+    if len(held[0]) != 1 or len(held[1]) != 1:
+        return
+    if held[0] != held[1] and before.op in ("Sub", "Div", "Pow", "Greater", "Less"):
+        if exposed:
+            yield Difference("unproven", f"{before.op} operands", "value first", "constant first")
+        return
+    a, b = before.inputs[held[0][0]], after.inputs[held[1][0]]
+    was, now = old.values(a), new.values(b)
+    if not exposed or was is None or now is None or _close(was, now) or bias(old, before) or bias(new, after):
+        return
+    if textual(old.held(a)) or textual(new.held(b)):
+        return
+    if integral(old.held(a)) and integral(new.held(b)):
+        yield Difference("breaks", f"{before.op} constant", _show(was), _show(now))
+    elif before.op in COMPARED or bounded(old, before) or bounded(new, after) or _other_unit(was, now):
+        yield Difference("unproven", f"{before.op} constant", _show(was), _show(now))
+
+
+def constants(old: Reading, new: Reading, a: int, b: int) -> Iterator[Difference]:
+    """Two constants that come out as they are: numbers with a fraction are weights, integers are not."""
+    was, now = old.values(a), new.values(b)
+    if was is not None and now is not None and was != now and integral(old.held(a)) and integral(new.held(b)):
+        yield Difference("unproven", "constant", _show(was), _show(now))
+
+
+def along(
+    reading: Reading, step: Step, rank: int | None, turned: tuple[tuple[int, ...], ...]
+) -> tuple[int, ...] | None:
+    """The axes of the output that an operator works along; None where that cannot be told."""
+    coerced = step.op in ("Softmax", "LogSoftmax", "Hardmax") and step.version < 13
+    default = -1 if step.op == "TopK" or (step.op.endswith("max") and not coerced) else 0
+    default = 1 if coerced else 0 if step.op in ("ArgMax", "ArgMin") else default
+    axis = reading.number(step, "axis", default)
+    if rank is None:
+        return None
+    if step.op in ("ArgMax", "ArgMin") and not reading.number(step, "keepdims", 1):
+        if turned:
+            return None
+        rank += 1
+    axis += rank if axis < 0 else 0
+    axes = tuple(range(axis, rank)) if coerced else (axis,)
+    for turn in reversed(turned):
+        order = turn or tuple(range(rank))[::-1]
+        if any(each not in order for each in axes):
+            return None
+        axes = tuple(sorted(order.index(each) for each in axes))
+    return axes
+
+
+def _other_unit(was: Values, now: Values) -> bool:
+    """Whether all numbers changed by one factor that no training explains."""
+    if len(was) != len(now) or any(isinstance(each, str) for each in was + now):
+        return len(set(was)) == len(set(now)) == 1 and _other_unit(was[:1], now[:1])
+    factors = [_factor(a, b) for a, b in zip(was, now, strict=True)]
+    if any(factor <= 0 or isinf(factor) for factor in factors):
+        return len(factors) == 1
+    apart = all(factor >= _UNIT or factor <= 1 / _UNIT for factor in factors)
+    return apart and all(isclose(factor, factors[0], rel_tol=1e-3) for factor in factors)
+
+
+def _factor(a: Scalar, b: Scalar) -> float:
+    a, b = float(a), float(b)
+    return 1.0 if a == b else float("inf") if a == 0 else b / a
+
+
+def _close(a: Values, b: Values) -> bool:
+    if len(a) != len(b):
+        return len(set(a)) == len(set(b)) == 1 and _close(a[:1], b[:1])  # one number, or the same written out
+    return all(
+        x == y or (isinstance(x, float) and isinstance(y, float) and isclose(x, y, rel_tol=1e-4, abs_tol=1e-9))
+        for x, y in zip(a, b, strict=True)
+    )
+
+
+def _at(inputs: tuple[int, ...], place: int) -> int:
+    return inputs[place] if place < len(inputs) else 0
+
+
+def _list(reading: Reading, found: Meaning, name: str, place: int) -> Values | None:
+    said = reading.setting(found.step, name) if name else None
+    return said if said is not None else reading.values(_at(found.inputs, place))
+
+
+def _show(said: Values) -> str:
+    shown = ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in said[:4])
+    return f"{shown}, …" if len(said) > 4 else shown

@@ -1,0 +1,103 @@
+"""The steps of a graph with what their small constants and attributes say."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+
+from ....models.onnx_flow import Flow, Held, Step
+from ....models.onnx_values import Scalar, Values, setting, values
+from ....models.source import Source, open_file
+from ..rulebase import Context
+from ..side import Side
+from .contract import Pair, pairs, unchanged
+
+# These change nothing that a client could tell from the values: layout is judged by who needs it.
+SHAPING = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Expand"})
+TRANSPARENT = frozenset({"Identity", "Cast", "Dropout", "CastLike"})
+_DEEP = 400
+
+
+class Reading:
+    """One side's flow, its source open."""
+
+    def __init__(self, flow: Flow, source: Source) -> None:
+        self.flow = flow
+        self.source = source
+        self._values: dict[int, Values | None] = {}
+
+    def maker(self, value: int) -> tuple[Step, int] | None:
+        """The step that makes a value and as which output."""
+        return self.flow.maker.get(value)
+
+    def plain(self, value: int) -> int:
+        """The value behind operators that leave values as they are, whatever they do to its shape or type."""
+        for _ in range(_DEEP):
+            made = self.flow.maker.get(value)
+            if made is None or made[0].domain or made[0].op not in SHAPING | TRANSPARENT or not made[0].inputs[0]:
+                break
+            value = made[0].inputs[0]
+        return value
+
+    def held(self, value: int) -> Held | None:
+        """The constant behind a value, None where it is computed or sent. Its dims may be those before a reshape."""
+        return self.flow.held.get(self.plain(value)) if value else None
+
+    def values(self, value: int) -> Values | None:
+        """What a constant holds; None where it is none, or long."""
+        if value not in self._values:
+            held = self.held(value)
+            found = None
+            if held is not None and held.tensor is not None:
+                found = values(self.source, held.tensor)
+            elif held is not None and held.attribute is not None:
+                found = setting(self.source, held.attribute)
+            self._values[value] = found
+        return self._values[value]
+
+    def setting(self, step: Step, name: str) -> Values | None:
+        """What an attribute says, None where the step does not have it."""
+        attribute = step.attributes.get(name)
+        return None if attribute is None else setting(self.source, attribute)
+
+    def scalar(self, step: Step, name: str, default: Scalar) -> Scalar:
+        """An attribute of one value."""
+        found = self.setting(step, name)
+        return found[0] if found else default
+
+    def number(self, step: Step, name: str, default: int) -> int:
+        """An attribute that is an integer."""
+        found = self.scalar(step, name, default)
+        return found if isinstance(found, int) else default
+
+    def integers(self, step: Step, name: str, place: int) -> tuple[int, ...] | None:
+        """Integers that older operator sets have as an attribute and newer ones as an input."""
+        found = self.setting(step, name)
+        if found is None and place < len(step.inputs):
+            found = self.values(step.inputs[place])
+        return None if found is None else tuple(each for each in found if isinstance(each, int))
+
+
+def textual(held: Held | None) -> bool:
+    """Whether a constant is a tensor of strings."""
+    return held is not None and held.tensor is not None and held.tensor.dtype == "string"
+
+
+def integral(held: Held | None) -> bool:
+    """Whether a constant is a tensor of integers or booleans, which no training moves."""
+    return held is not None and held.tensor is not None and held.tensor.dtype.startswith(("int", "uint", "bool"))
+
+
+def readings(ctx: Context) -> Iterator[tuple[Pair, Reading, Reading]]:
+    """Pairs of files of which something changed, open for reading: (pair, old, new)."""
+    for pair in pairs(ctx):
+        if ctx.old is None or unchanged(ctx, pair):
+            continue
+        with _open(ctx.old, pair.old.file) as old, _open(ctx.new, pair.new.file) as new:
+            yield pair, old, new
+
+
+@contextmanager
+def _open(side: Side, file: str) -> Generator[Reading]:
+    with open_file(side.tree.files[file].path) as source:
+        yield Reading(side.onnx_flow(file), source)

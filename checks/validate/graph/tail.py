@@ -1,0 +1,210 @@
+"""Two outputs followed back side by side, from what a client sees to the last operator that was trained.
+
+What was trained may differ: that is what an update is for. What stands between it and the client may not: activations,
+axes, constants that give the values their scale, sorting and selection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from . import meanings, operands
+from .classes import CLASSIFIERS, LOOKUPS
+from .meanings import Meaning, meaning
+from .operands import Difference
+from .reading import SHAPING, TRANSPARENT, Reading
+
+ACTIVATIONS = frozenset({"Softmax", "LogSoftmax", "Sigmoid", "HardSigmoid", "Softplus", "Tanh", "Hardmax"})
+_DECIDES = frozenset({"Greater", "Less", "Equal", "IsNaN", "Sign", "Binarizer"})
+# Operators whose presence right before an output decides what its values mean.
+STRONG = frozenset(
+    {*ACTIVATIONS, *_DECIDES, "Neg", "Not", "ArgMax", "ArgMin", "TopK", "NonMaxSuppression", "CumSum"}
+) | {
+    *("Round", "Floor", "Ceil", "Abs", "Log", "Exp", "Reciprocal", "Sqrt", "Mod", "And", "Or", "Xor", "Normalizer"),
+    *("QuantizeLinear", "DynamicQuantizeLinear"),
+}
+# Past these, the numbers before them are not what a client sees.
+_SHIELDS = (
+    ACTIVATIONS
+    | _DECIDES
+    | {"ArgMax", "ArgMin", "NonMaxSuppression", "Normalizer"}
+    | {
+        *("LabelEncoder", "CategoryMapper", "QuantizeLinear"),
+    }
+)
+# The values of their first input come out, or a choice of them.
+_PASSES = frozenset(
+    {"Slice", "Split", "TopK", "Pad", "Resize", "Tile", "Compress", "Trilu", "DepthToSpace", "Clip"}
+) | {
+    *("ReduceMax", "ReduceMin", "ReduceMean", "ZipMap", "SequenceAt", "SplitToSequence", "NonZero", "OneHot", "CumSum"),
+    *("Neg", "Abs", "Round", "Floor", "Ceil", "Not", "Log", "Exp", "Sqrt", "Reciprocal"),
+}
+_ALL = frozenset(
+    {"Concat", "Where", "Mul", "If", "Loop", "Scan", "SequenceConstruct", "And", "Or", "Xor", "Max", "Min"}
+)
+AFFINE = frozenset({"Add", "Sub", "Mul", "Div", "Pow"})
+_LIMIT = 400
+
+
+class _At(NamedTuple):
+    """A value on one side, and how its axes were turned on the way from the output."""
+
+    value: int
+    turned: tuple[tuple[int, ...], ...] = ()
+    shaped: bool = False
+
+
+def compare(old: Reading, new: Reading, a: int, b: int, rank: int | None) -> Iterator[Difference]:
+    """What a client can tell apart between value `a` of the old flow and value `b` of the new one.
+
+    `rank` is the output's number of dimensions, None where it is not declared.
+    """
+    yield from _Pairing(old, new, rank).walk(_At(a), _At(b), True)
+
+
+class _Pairing:
+    def __init__(self, old: Reading, new: Reading, rank: int | None) -> None:
+        self.old, self.new, self.rank = old, new, rank
+        self.seen: set[tuple[int, int, bool]] = set()
+
+    def walk(self, a: _At, b: _At, exposed: bool) -> Iterator[Difference]:
+        a, b = _skip(self.old, a), _skip(self.new, b)
+        if (a.value, b.value, exposed) in self.seen or len(self.seen) > _LIMIT:
+            return
+        self.seen.add((a.value, b.value, exposed))
+        before, after = meaning(self.old, a.value), meaning(self.new, b.value)
+        if before is None or after is None:
+            yield from self.ends(a, b, before, after, exposed)
+        elif before.op == after.op:
+            yield from self.same(a, b, before, after, exposed)
+        else:
+            yield from self.other(a, b, before, after, exposed)
+
+    def ends(
+        self, a: _At, b: _At, before: Meaning | None, after: Meaning | None, exposed: bool
+    ) -> Iterator[Difference]:
+        """One side comes to an input or a constant."""
+        if before is None and after is None:
+            if exposed:
+                yield from operands.constants(self.old, self.new, a.value, b.value)
+            return
+        found = before or after
+        if exposed and found is not None and found.op in STRONG:
+            yield Difference("unproven", "final operator", before.op if before else None, after.op if after else None)
+
+    def other(self, a: _At, b: _At, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:
+        """Two operators that are not the same: the graph of one side may have a step more."""
+        if (steps := self.undecoded(a, b, before, after)) is not None:
+            yield from self.walk(*steps, exposed)
+            return
+        for side, reading, at, found in ((0, self.old, a, before), (1, self.new, b, after)):
+            if found.op in ("If", "Loop", "Scan"):
+                yield from self.branches(a, b, found, side, exposed)
+                return
+            added = meanings.affine(reading, found)
+            if added is not None and not meanings.bias(reading, found):
+                if exposed and added.changes:
+                    shown = f"{found.op} {added.shown}"
+                    yield Difference("unproven", "scale", None if side else shown, shown if side else None)
+                further = at._replace(value=added.value)
+                yield from self.walk(*((a, further) if side else (further, b)), exposed)
+                return
+        if not exposed or not {before.op, after.op} & STRONG or _equivalent(self.old, self.new, before, after):
+            return
+        yield Difference("unproven", "final operator", before.shown, after.shown)
+
+    def undecoded(self, a: _At, b: _At, before: Meaning, after: Meaning) -> tuple[_At, _At] | None:
+        """The two values without the label lookup that is on one side only, or None. ONX-LABEL reads the labels."""
+        one, two = meanings.decoded(self.old, before), meanings.decoded(self.new, after)
+        if bool(one) == bool(two):
+            return None
+        return (a._replace(value=one), b) if one else (a, b._replace(value=two))
+
+    def branches(self, a: _At, b: _At, found: Meaning, side: int, exposed: bool) -> Iterator[Difference]:
+        """A choice of bodies against none: it differs where none of the bodies agrees."""
+        said: list[list[Difference]] = []
+        for value in found.inputs[1:] if found.op == "If" else found.inputs:
+            one, two = (a, b._replace(value=value)) if side else (a._replace(value=value), b)
+            said.append(list(_Pairing(self.old, self.new, self.rank).walk(one, two, exposed)))
+        yield from min(said, key=len) if said else ()
+
+    def same(self, a: _At, b: _At, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:
+        """The same operator on both sides: its settings, its constants, and what it takes."""
+        op = before.op
+        if op in CLASSIFIERS:
+            if meanings.probable(self.old, before.step) != meanings.probable(self.new, after.step):
+                shown = [
+                    str(reading.scalar(each.step, "post_transform", "NONE"))
+                    for reading, each in self.sides(before, after)
+                ]
+                yield Difference("unproven", f"{op} post_transform", *shown)
+            return
+        yield from self.axes(a, b, before, after, exposed)
+        if op in operands.COMPARED or op in AFFINE or op in _PASSES or op in _ALL or op in LOOKUPS:
+            yield from operands.compare(self.old, self.new, before, after, exposed)
+        elif op in operands.CONVOLUTIONS and exposed and not (a.shaped or b.shaped) and a.turned != b.turned:
+            yield Difference("unproven", "order of axes", a.turned[::-1] or None, b.turned[::-1] or None)
+        further = exposed and op not in _SHIELDS
+        if op in _SHIELDS or op in _PASSES:
+            hidden = further and not (op == "TopK" and before.place == 1)
+            yield from self.walk(a._replace(value=before.inputs[0]), b._replace(value=after.inputs[0]), hidden)
+        elif op in _ALL or op in AFFINE:
+            shown = further and (op in _ALL or meanings.affine(self.old, before) is not None)
+            for one, two in _paired(self.old, self.new, before, after):
+                yield from self.walk(a._replace(value=one), b._replace(value=two), shown)
+        elif op in LOOKUPS:
+            yield from self.walk(a._replace(value=before.inputs[0]), b._replace(value=after.inputs[0]), further)
+            if self.old.held(before.inputs[0]) is not None:
+                yield from self.walk(a._replace(value=before.inputs[1]), b._replace(value=after.inputs[1]), False)
+
+    def sides(self, before: Meaning, after: Meaning) -> tuple[tuple[Reading, Meaning], tuple[Reading, Meaning]]:
+        return (self.old, before), (self.new, after)
+
+    def axes(self, a: _At, b: _At, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:
+        """The axis that an operator works along, in terms of the output's axes."""
+        if before.op not in operands.ALONG or before.step.op != before.op or after.step.op != after.op:
+            return
+        old = operands.along(self.old, before.step, None if a.shaped else self.rank, a.turned)
+        new = operands.along(self.new, after.step, None if b.shaped else self.rank, b.turned)
+        if old is not None and new is not None and old != new and (exposed or not (a.shaped or b.shaped)):
+            yield Difference("breaks", f"{before.op} axis", *(",".join(map(str, each)) for each in (old, new)))
+
+
+def _skip(reading: Reading, at: _At) -> _At:
+    """The value behind casts and changes of shape."""
+    for _ in range(_LIMIT):
+        made = reading.maker(at.value)
+        if made is None or made[0].domain or not made[0].inputs:
+            break
+        step = made[0]
+        if step.op == "Transpose":
+            turn = reading.setting(step, "perm") or ()
+            at = _At(step.inputs[0], (*at.turned, tuple(int(each) for each in turn)), at.shaped)
+        elif step.op in TRANSPARENT:
+            at = at._replace(value=step.inputs[0])
+        elif step.op in SHAPING and step.inputs[0]:
+            at = _At(step.inputs[0], at.turned, True)
+        else:
+            break
+    return at
+
+
+def _paired(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Iterator[tuple[int, int]]:
+    """Inputs that correspond; those of a commutative operator may be the other way round."""
+    one = [value for value in before.inputs if value and old.held(value) is None]
+    two = [value for value in after.inputs if value and new.held(value) is None]
+    if before.op in ("If", "Where"):
+        one, two = list(before.inputs[1:]), list(after.inputs[1:])
+    elif before.op in ("Add", "Mul", "Max", "Min") and len(one) == len(two) == 2:
+        ops = [[found.op if (found := meaning(r, v)) else "" for v in side] for r, side in ((old, one), (new, two))]
+        if ops[0] != ops[1] and ops[0] == ops[1][::-1]:
+            two.reverse()
+    yield from zip(one, two, strict=False)
+
+
+def _equivalent(old: Reading, new: Reading, before: Meaning, after: Meaning) -> bool:
+    """Whether two different operators give values of the same kind."""
+    if {before.op, after.op} & CLASSIFIERS and {before.op, after.op} & {"Sigmoid", "Normalizer"}:
+        return True  # a transform of its own, and columns brought to a sum of one
+    return meanings.shared(old, before) and meanings.shared(new, after)
