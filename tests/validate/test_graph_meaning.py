@@ -1,0 +1,695 @@
+"""Graphs of the same contract that mean something else, and graphs that look different and mean the same.
+
+Every pair is loaded and run by ONNX Runtime on the same input: where we speak of a change the answers differ, or the
+new graph refuses what the old one took; re-exports answer as before.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from interlock.checks.validate.run import validate
+from interlock.config.settings import Contract
+
+np = pytest.importorskip("numpy")
+onnx = pytest.importorskip("onnx")
+runtime = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnx.parser")
+
+HEAD, LABEL, VALUES, MEANING = "ONX-HEAD", "ONX-LABEL", "ONX-IN-VALUES", "ONX-IN-MEANING"
+ML = "ai.onnx.ml"
+
+
+class Case(NamedTuple):
+    """Two graphs as ONNX text, the verdict and the rule that gives it; `same` where the answers are equal too."""
+
+    name: str
+    old: str
+    new: str
+    verdict: str = "hot"
+    rule: str = ""
+    same: bool = False
+    level: str = ""  # of the rule, where another one gives the verdict
+
+
+def numbers(*dims: int, seed: int = 0) -> str:
+    """Values of a weight."""
+    count = int(np.prod(dims))
+    return ", ".join(f"{each:.4f}" for each in np.random.RandomState(seed).randn(count))
+
+
+def weight(name: str, *dims: int, seed: int = 0) -> str:
+    return f"float[{','.join(map(str, dims))}] {name} = {{{numbers(*dims, seed=seed)}}}"
+
+
+def graph(
+    body: str, inputs: str = "float[N,4] x", outputs: str = "float[N,3] y", weights: str = "", more: str = ""
+) -> str:
+    head = f'<ir_version: 8, opset_import: ["": 17, "{ML}": 3, "local": 1, "com.microsoft": 1]>'
+    held = f" <{weights}>" if weights else ""
+    return f"{head} g ({inputs}) => ({outputs}){held} {{ {body} }} {more}"
+
+
+def model(text: str) -> Any:
+    return onnx.parser.parse_model(text)
+
+
+# --- heads: what stands between the last weights and an output ---------------------------------------------------
+
+
+def head(body: str, seed: int = 0, *, outputs: str = "float[N,3] y", weights: str = "", more: str = "") -> str:
+    """A product whose result is `z`, and what follows."""
+    held = ", ".join(each for each in (weight("w", 4, 3, seed=seed), weights) if each)
+    return graph(f"z = MatMul(x, w) {body}", outputs=outputs, weights=held, more=more)
+
+
+def function(body: str, call: str = "y = local.F(z)") -> str:
+    return head(call, more=f'<domain: "local", opset_import: ["": 17]> F (a) => (b) {{ {body} }}')
+
+
+def branch(body: str) -> str:
+    bodies = (
+        f"then_branch = t () => (float[N,3] k) {{ {body} }}, else_branch = e () => (float[N,3] j) {{ j = Identity(z) }}"
+    )
+    return head(f"c = Constant <value = bool {{1}}> () y = If (c) <{bodies}>")
+
+
+def loop(body: str) -> str:
+    inner = f"body = b (int64 i, bool c, float[N,3] a) => (bool d, float[N,3] r) {{ d = Identity(c) {body} }}"
+    return head(
+        f"n = Constant <value = int64 {{1}}> () c = Constant <value = bool {{1}}> () y = Loop (n, c, z) <{inner}>"
+    )
+
+
+ARG = "int64[N] y"
+BOXES = "float[1,M,4] b, float[1,1,M] s"
+KEPT = "int64[K,3] y"
+
+
+def nms(count: int, overlap: float, score: float) -> str:
+    held = f"int64 n = {{{count}}}, float o = {{{overlap}}}, float t = {{{score}}}, {weight('w', 1, 1)}"
+    return graph("d = Add(s, w) y = NonMaxSuppression(b, d, n, o, t)", BOXES, KEPT, held.replace(numbers(1, 1), "0.0"))
+
+
+def quantised(scale: float, zero: int) -> str:
+    held = f"float s = {{{scale}}}, uint8 q = {{{zero}}}"
+    return head("p = Softmax(z) y = QuantizeLinear(p, s, q)", outputs="uint8[N,3] y", weights=held)
+
+
+SOFTMAX = head("y = Softmax <axis=-1> (z)")
+HEADS = [
+    Case("retrained", SOFTMAX, head("y = Softmax <axis=-1> (z)", seed=1)),
+    Case("default axis written out", SOFTMAX, head("y = Softmax(z)"), same=True),
+    Case("axis counted from the front", SOFTMAX, head("y = Softmax <axis=1> (z)"), same=True),
+    Case("in a function", SOFTMAX, function("b = Softmax(a)"), same=True),
+    Case(
+        "decomposed",
+        SOFTMAX,
+        head("e = Exp(z) u = Constant <value = int64[1] {1}> () t = ReduceSum(e, u) y = Div(e, t)"),
+        same=True,
+    ),
+    Case("times one", SOFTMAX, head("p = Softmax(z) y = Mul(p, c)", weights="float c = {1}"), same=True),
+    Case("an Identity more", SOFTMAX, head("p = Softmax(z) y = Identity(p)"), same=True),
+    Case("transposed twice", SOFTMAX, head("t = Transpose(z) p = Softmax <axis=0> (t) y = Transpose(p)"), same=True),
+    Case("a bias more", SOFTMAX, head("a = Add(z, b) y = Softmax(a)", weights=weight("b", 3))),
+    Case("a temperature", SOFTMAX, head("a = Div(z, b) y = Softmax(a)", weights="float b = {1.7}")),
+    Case("axis", SOFTMAX, head("y = Softmax <axis=0> (z)"), "breaks", HEAD),
+    Case(
+        "axis, after a transpose",
+        SOFTMAX,
+        head("t = Transpose(z) p = Softmax <axis=1> (t) y = Transpose(p)"),
+        "breaks",
+        HEAD,
+    ),
+    Case("axis of LogSoftmax", head("y = LogSoftmax(z)"), head("y = LogSoftmax <axis=0> (z)"), "breaks", HEAD),
+    Case("logarithm", SOFTMAX, head("y = LogSoftmax(z)"), "unproven", HEAD),
+    Case("no activation", SOFTMAX, head("y = Identity(z)"), "unproven", HEAD),
+    Case("negated", head("y = Identity(z)"), head("y = Neg(z)"), "unproven", HEAD),
+    Case("another in the function", function("b = Softmax(a)"), function("b = Neg(a)"), "unproven", HEAD),
+    Case(
+        "another axis in the function", function("b = Softmax(a)"), function("b = Softmax <axis=0> (a)"), "breaks", HEAD
+    ),
+    Case(
+        "the function calls the same", function("c = Identity(a) b = Softmax(c)"), function("b = Softmax(a)"), same=True
+    ),
+    Case("in a branch", branch("k = Softmax(z)"), branch("k = Neg(z)"), "unproven", HEAD),
+    Case("axis in a branch", branch("k = Softmax(z)"), branch("k = Softmax <axis=0> (z)"), "breaks", HEAD),
+    Case("branch renamed", branch("k = Softmax(z)"), branch("l = Softmax(z) k = Identity(l)"), same=True),
+    Case("in a loop", loop("r = Sigmoid(a)"), loop("r = Neg(a)"), "unproven", HEAD),
+    Case("the same loop", loop("r = Sigmoid(a)"), loop("s = Sigmoid(a) r = Identity(s)"), same=True),
+    Case("percent", SOFTMAX, head("p = Softmax(z) y = Mul(p, c)", weights="float c = {100}"), "unproven", HEAD),
+    Case(
+        "complement",
+        head("y = Sigmoid(z)"),
+        head("p = Sigmoid(z) y = Sub(c, p)", weights="float c = {1}"),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "half",
+        *(head("p = Sigmoid(z) y = Mul(p, c)", weights=f"float c = {{{c}}}") for c in (1.5, 1.2)),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "unit",
+        *(head("p = Mul(z, c) y = Add(p, d)", weights=f"float c = {{{c}}}, float d = {{3.5}}") for c in (12.5, 12500)),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "deviation learned anew",
+        *(
+            head("p = Mul(z, c) y = Add(p, d)", weights=f"float c = {{{c}}}, float d = {{{d}}}")
+            for c, d in ((12.5, 3.5), (13.1, 3.2))
+        ),
+    ),
+    Case(
+        "threshold",
+        *(
+            head("p = Sigmoid(z) y = Greater(p, c)", outputs="bool[N,3] y", weights=f"float c = {{{c}}}")
+            for c in (0.5, 0.7)
+        ),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "the same threshold, retrained",
+        *(
+            head("p = Sigmoid(z) y = Greater(p, c)", outputs="bool[N,3] y", weights="float c = {0.5}", seed=s)
+            for s in (0, 1)
+        ),
+    ),
+    Case(
+        "threshold turned round",
+        *(
+            head(f"p = Sigmoid(z) y = {op}(p, c)", outputs="bool[N,3] y", weights="float c = {0.5}")
+            for op in ("Greater", "Less")
+        ),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "bounds",
+        *(head("y = Clip(z, c, d)", weights=f"float c = {{0}}, float d = {{{d}}}") for d in (1, 0.2)),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "best to worst",
+        head("y = ArgMax <axis=1, keepdims=0> (z)", outputs=ARG),
+        head("y = ArgMin <axis=1, keepdims=0> (z)", outputs=ARG),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "best of the batch",
+        *(head(f"y = ArgMax <axis={a}, keepdims=0> (z)", outputs="int64[M] y") for a in (1, 0)),
+        "breaks",
+        HEAD,
+    ),
+    Case(
+        "best of probabilities",
+        head("y = ArgMax <axis=1, keepdims=0> (z)", outputs=ARG),
+        head("p = Softmax(z) y = ArgMax <axis=-1, keepdims=0> (p)", outputs=ARG),
+        same=True,
+    ),
+    Case(
+        "counted from one",
+        head("y = ArgMax <axis=1, keepdims=0> (z)", outputs=ARG),
+        head("i = ArgMax <axis=1, keepdims=0> (z) y = Add(i, c)", outputs=ARG, weights="int64 c = {1}"),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "counted from two",
+        *(
+            head("i = ArgMax <axis=1, keepdims=0> (z) y = Add(i, c)", outputs=ARG, weights=f"int64 c = {{{c}}}")
+            for c in (1, 2)
+        ),
+        "breaks",
+        HEAD,
+    ),
+    Case(
+        "always true",
+        *(
+            head("i = Greater(z, t) y = Or(i, c)", outputs="bool[N,3] y", weights=f"float t = {{0}}, bool c = {{{c}}}")
+            for c in (0, 1)
+        ),
+        "breaks",
+        HEAD,
+    ),
+    Case(
+        "fewer of the best",
+        *(head("y, i = TopK(z, k)", outputs="float[N,K] y", weights=f"int64[1] k = {{{k}}}") for k in (3, 2)),
+        "breaks",
+        HEAD,
+        level="unproven",
+    ),
+    Case(
+        "the worst",
+        *(
+            head(f"y, i = TopK <largest={a}> (z, k)", outputs="float[N,K] y", weights="int64[1] k = {2}")
+            for a in (1, 0)
+        ),
+        "breaks",
+        HEAD,
+    ),
+    Case(
+        "the best, retrained",
+        *(head("y, i = TopK(z, k)", outputs="float[N,K] y", weights="int64[1] k = {2}", seed=s) for s in (0, 1)),
+    ),
+    Case("fewer boxes", nms(100, 0.5, 0.1), nms(1, 0.5, 0.1), "unproven", HEAD),
+    Case("surer boxes", nms(100, 0.5, 0.1), nms(100, 0.5, 0.9), "unproven", HEAD),
+    Case("boxes that overlap", nms(100, 0.9, 0.1), nms(100, 0.5, 0.1), "unproven", HEAD),
+    Case("output scale", quantised(0.00390625, 0), quantised(0.0078125, 0), "breaks", HEAD),
+    Case("output zero point", quantised(0.00390625, 0), quantised(0.00390625, 128), "breaks", HEAD),
+    Case(
+        "classes picked in another order",
+        *(
+            head("l = Gather <axis=1> (z, i) y = Softmax(l)", weights=f"int64[3] i = {{{i}}}")
+            for i in ("0, 1, 2", "2, 1, 0")
+        ),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "output channels last",
+        *(
+            graph(body, "float[N,2,H,W] x", "float[N,A,B,C] y", weight("w", 3, 2, 1, 1))
+            for body in ("y = Conv(x, w)", "z = Conv(x, w) y = Transpose <perm=[0,2,3,1]> (z)")
+        ),
+        "breaks",
+        HEAD,
+        level="unproven",
+    ),
+    Case("a noise", SOFTMAX, head("y = RandomNormalLike(z)"), "unproven", HEAD),
+]
+
+# --- labels that the graph gives -------------------------------------------------------------------------------
+
+
+def decoded(values: str, *, keys: str = "0, 1, 2", default: str = "_", seed: int = 0) -> str:
+    encode = f'y = {ML}.LabelEncoder <keys_int64s=[{keys}], values_strings=[{values}], default_string="{default}"> (i)'
+    return head(f"i = ArgMax <axis=1, keepdims=0> (z) {encode}", seed, outputs="string[N] y")
+
+
+def looked(values: str, kind: str = "string", seed: int = 0) -> str:
+    body = "i = ArgMax <axis=1, keepdims=0> (z) y = Gather(l, i)"
+    return head(body, seed, outputs=f"{kind}[N] y", weights=f"{kind}[3] l = {{{values}}}")
+
+
+def linear(labels: str, kind: str = "string", seed: int = 0, zipped: bool = False, transform: str = "SOFTMAX") -> str:
+    key = {"string": "strings", "int64": "ints"}[kind]
+    body = (
+        f"y, p = {ML}.LinearClassifier <coefficients=[{numbers(2, 4, seed=seed)}], intercepts=[0.0, 0.1], "
+        f'classlabels_{key}=[{labels}], post_transform="{transform}"> (x)'
+    )
+    outputs = f"{kind}[N] y, float[N,2] p"
+    if zipped:
+        body += f" m = {ML}.ZipMap <classlabels_{key}s=[{labels}]> (p)".replace("intss", "int64s").replace(
+            "stringss", "strings"
+        )
+        outputs = f"{kind}[N] y, seq(map({kind}, float)) m"
+    return graph(body, outputs=outputs)
+
+
+def trees(labels: str, low: float = 0.2) -> str:
+    body = (
+        f"y, p = {ML}.TreeEnsembleClassifier <nodes_treeids=[0,0,0], nodes_nodeids=[0,1,2], nodes_featureids=[0,0,0], "
+        'nodes_values=[0.1,0.0,0.0], nodes_modes=["BRANCH_LEQ","LEAF","LEAF"], nodes_truenodeids=[1,0,0], '
+        "nodes_falsenodeids=[2,0,0], class_treeids=[0,0,0,0], class_nodeids=[1,1,2,2], class_ids=[0,1,0,1], "
+        f'class_weights=[{low},{1 - low},0.9,0.1], classlabels_strings=[{labels}], post_transform="NONE"> (x)'
+    )
+    return graph(body, outputs="string[N] y, float[N,2] p")
+
+
+OK, THREE = '"ok", "fraud"', '"cat", "dog", "eel"'
+LABELS = [
+    Case("decoded, retrained", decoded(THREE), decoded(THREE, seed=1)),
+    Case("decoded, keys in another order", decoded(THREE), decoded('"eel", "dog", "cat"', keys="2, 1, 0"), same=True),
+    Case("decoded by a lookup instead", decoded(THREE, default=""), looked(THREE), same=True),
+    Case("decoded, swapped", decoded(THREE), decoded('"dog", "cat", "eel"'), "breaks", LABEL),
+    Case("decoded, renamed", decoded(THREE), decoded('"cat", "DOG", "eel"'), "breaks", LABEL),
+    Case("decoded, keys swapped", decoded(THREE), decoded(THREE, keys="1, 0, 2"), "breaks", LABEL),
+    Case(
+        "decoded, appended", decoded(THREE), decoded(f'{THREE}, "fox"', keys="0, 1, 2, 3"), "breaks", LABEL, same=True
+    ),
+    Case("decoded, a key lost", decoded(THREE), decoded('"cat", "dog"', keys="0, 1"), "breaks", LABEL),
+    Case("looked up, retrained", looked(THREE), looked(THREE, seed=1)),
+    Case("looked up, swapped", looked(THREE), looked('"dog", "cat", "eel"'), "breaks", LABEL),
+    Case("codes, swapped", looked("7, 8, 9", "int64"), looked("8, 7, 9", "int64"), "breaks", LABEL),
+    Case("codes, retrained", looked("7, 8, 9", "int64"), looked("7, 8, 9", "int64", seed=1)),
+    Case(
+        "codes that count",
+        looked("0, 1, 2", "int64"),
+        head("y = ArgMax <axis=1, keepdims=0> (z)", outputs=ARG),
+        same=True,
+    ),
+    Case("linear, retrained", linear(OK), linear(OK, seed=1)),
+    Case("linear, swapped", linear(OK), linear('"fraud", "ok"'), "breaks", LABEL),
+    Case("linear, renamed", linear(OK), linear('"ok", "bad"'), "breaks", LABEL),
+    Case("linear, codes swapped", linear("3, 5", "int64"), linear("5, 3", "int64"), "breaks", LABEL),
+    Case("linear, codes retrained", linear("3, 5", "int64"), linear("3, 5", "int64", seed=1)),
+    Case("linear, no transform", linear(OK), linear(OK, transform="NONE"), "unproven", HEAD),
+    Case("zipped, retrained", linear(OK, zipped=True), linear(OK, seed=1, zipped=True)),
+    Case("zipped, swapped", linear(OK, zipped=True), linear('"fraud", "ok"', zipped=True), "breaks", LABEL),
+    Case("trees, retrained", trees(OK), trees(OK, 0.3)),
+    Case("trees, swapped", trees(OK), trees('"fraud", "ok"'), "breaks", LABEL),
+    Case("trees in place of linear", linear(OK), trees(OK)),
+    Case("trees in place of linear, swapped", linear(OK), trees('"fraud", "ok"'), "breaks", LABEL),
+    Case(
+        "constants of a choice",
+        *(
+            head(
+                "c = Greater(z, t) y = Where(c, a, b)",
+                outputs="string[N,3] y",
+                weights=f'float t = {{0}}, string[1] a = {{"{a}"}}, string[1] b = {{"{b}"}}',
+            )
+            for a, b in (("yes", "no"), ("no", "yes"))
+        ),
+        "breaks",
+        LABEL,
+    ),
+]
+
+# --- values that an input may have -------------------------------------------------------------------------------
+
+IDS, EMBEDDED = "int64[N,S] x", "float[N,S,2] y"
+
+
+def embedded(rows: int, body: str = "y = Gather(e, x)", seed: int = 0, more: str = "", inputs: str = IDS) -> str:
+    held = ", ".join(each for each in (weight("e", rows, 2, seed=seed), more) if each)
+    return graph(body, inputs, EMBEDDED, held)
+
+
+def positions(rows: int, inputs: str = IDS, seed: int = 0) -> str:
+    body = """
+        s = Shape(x) n = Gather(s, one) r = Range(zero, n, one) p = Gather(e, r)
+        f = Cast <to=1> (x) u = Unsqueeze(f, axes) y = Add(u, p)
+    """
+    return embedded(rows, body, seed, "int64 zero = {0}, int64 one = {1}, int64[1] axes = {2}", inputs)
+
+
+def cut(rows: int) -> str:
+    listed = ", ".join(map(str, range(rows)))
+    body = """
+        s = Shape(x) n = Gather(s, one) i = Slice(t, zero, n, one) p = Gather(e, i)
+        f = Cast <to=1> (x) u = Unsqueeze(f, two) y = Add(u, p)
+    """
+    held = f"int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] two = {{2}}, int64[{rows}] t = {{{listed}}}"
+    return embedded(rows, body, more=held)
+
+
+def columns(first: int, second: int) -> str:
+    body = """
+        a = Gather <axis=1> (x, zero) b = Gather <axis=1> (x, one) p = Gather(e, a) q = Gather(d, b)
+        y = Concat <axis=1> (p, q)
+    """
+    held = f"int64 zero = {{0}}, int64 one = {{1}}, {weight('e', first, 2)}, {weight('d', second, 2)}"
+    return graph(body, "int64[N,2] x", "float[N,4] y", held)
+
+
+def encoded(names: str, zeros: int = 1, seed: int = 0) -> str:
+    count = names.count('"') // 2
+    body = f"h = {ML}.OneHotEncoder <cats_strings=[{names}], zeros={zeros}> (x) y = MatMul(h, w)"
+    return graph(body, "string[N] x", "float[N,2] y", weight("w", count, 2, seed=seed))
+
+
+def mapped(names: str) -> str:
+    count = names.count('"') // 2
+    keys = ", ".join(map(str, range(count)))
+    body = (
+        f"i = {ML}.LabelEncoder <keys_strings=[{names}], values_int64s=[{keys}], default_int64=0> (x) y = Gather(e, i)"
+    )
+    return graph(body, "string[N] x", "float[N,2] y", weight("e", count, 2))
+
+
+def one_hot(depth: int) -> str:
+    held = f"int64 d = {{{depth}}}, float[2] v = {{0, 1}}, {weight('w', depth, 2)}"
+    return graph("h = OneHot(x, d, v) y = MatMul(h, w)", "int64[N] x", "float[N,2] y", held)
+
+
+MANY = ", ".join(f'"c{i}"' for i in range(40))
+CUT = "y = Gather(e, c) c = Clip(x, lo, hi)"
+ACCEPTED = [
+    Case("table, retrained", embedded(10), embedded(10, seed=1)),
+    Case("table grew", embedded(6), embedded(10)),
+    Case("table shrank", embedded(10), embedded(6), "breaks", VALUES),
+    Case(
+        "behind a cast",
+        *(embedded(r, "i = Cast <to=7> (x) y = Gather(e, i)", inputs="int32[N,S] x") for r in (10, 6)),
+        "breaks",
+        VALUES,
+    ),
+    Case(
+        "behind a bound",
+        *(
+            embedded(r, "c = Clip(x, lo, hi) y = Gather(e, c)", more=f"int64 lo = {{0}}, int64 hi = {{{r - 1}}}")
+            for r in (10, 6)
+        ),
+        "breaks",
+        VALUES,
+    ),
+    Case("hashed", *(embedded(r, "i = Mod(x, m) y = Gather(e, i)", more=f"int64 m = {{{r}}}") for r in (10, 6))),
+    Case(
+        "held as bytes",
+        *(
+            embedded(
+                2,
+                "f = DequantizeLinear(q, s) y = Gather(f, x)",
+                more=f"float s = {{0.1}}, int8[{r},2] q = {{{','.join(['1', '2'] * r)}}}",
+            )
+            for r in (10, 6)
+        ),
+        "breaks",
+        VALUES,
+    ),
+    Case("offset and rows together", embedded(10, "i = Add(x, c) y = Gather(e, i)", more="int64 c = {2}"), embedded(8)),
+    Case(
+        "computed indices",
+        *(
+            graph(
+                "i = ArgMax <axis=1, keepdims=0> (z) z = MatMul(x, w) y = Gather(e, i)",
+                outputs="float[N,2] y",
+                weights=f"{weight('w', 4, 3)}, {weight('e', r, 2)}",
+            )
+            for r in (5, 3)
+        ),
+    ),
+    Case("positions, retrained", positions(10), positions(10, seed=1)),
+    Case("positions grew", positions(6), positions(10)),
+    Case("positions shrank", positions(10), positions(3), "breaks", VALUES),
+    Case("positions shrank below no fixed length", positions(10, "int64[N,5] x"), positions(6, "int64[N,5] x")),
+    Case("listed positions shrank", cut(10), cut(3), "breaks", VALUES),
+    Case("one column shrank", columns(10, 9), columns(10, 3), "breaks", VALUES),
+    Case("columns grew", columns(8, 8), columns(9, 10)),
+    Case("categories, retrained", encoded(THREE), encoded(THREE, seed=1)),
+    Case("categories in another order", encoded(THREE), encoded('"eel", "cat", "dog"')),
+    Case("categories came", encoded(THREE), encoded(f'{THREE}, "fox"')),
+    Case("a category renamed", encoded(THREE), encoded('"cat", "dog", "Eel"'), "unproven", VALUES),
+    Case("one of many went", encoded(MANY), encoded(MANY.rpartition(",")[0])),
+    Case("half of many went", encoded(MANY), encoded(MANY[: MANY.index(', "c20"')]), "unproven", VALUES),
+    Case("a strict category went", encoded(MANY, 0), encoded(MANY.rpartition(",")[0], 0), "breaks", VALUES),
+    Case("strict now", encoded(THREE, 1), encoded(THREE, 0), "breaks", VALUES),
+    Case("lenient now", encoded(THREE, 0), encoded(THREE, 1)),
+    Case("keys went", mapped(THREE), mapped('"cat", "dog"'), "unproven", VALUES),
+    Case("keys came", mapped('"cat", "dog"'), mapped(THREE)),
+    Case("depth shrank", one_hot(6), one_hot(3), "breaks", VALUES),
+    Case("depth grew", one_hot(3), one_hot(6)),
+]
+
+# --- how an input is read -----------------------------------------------------------------------------------------
+
+IMAGE, FEATURES = "float[N,A,B,C] x", "float[N,2,D,E] y"
+
+
+def image(body: str, seed: int = 0, weights: str = "", inputs: str = IMAGE) -> str:
+    """What happens to an image before the first convolution, which takes `t`."""
+    held = ", ".join(each for each in (weight("w", 2, 3, 1, 1, seed=seed), weights) if each)
+    return graph(f"{body} y = Conv(t, w)", inputs, FEATURES, held)
+
+
+def tabular(body: str, seed: int = 0, weights: str = "") -> str:
+    held = ", ".join(each for each in (weight("w", 6, 2, seed=seed), weights) if each)
+    return graph(f"{body} y = MatMul(t, w)", "float[N,6] x", "float[N,2] y", held)
+
+
+def bytes_in(scale: float, zero: int) -> str:
+    held = f"float s = {{{scale}}}, uint8 z = {{{zero}}}"
+    return image("t = DequantizeLinear(x, s, z)", weights=held, inputs="uint8[N,A,B,C] x")
+
+
+SCALED = image("t = Div(x, c)", weights="float c = {255}")
+READ = [
+    Case("scaled, retrained", SCALED, image("t = Div(x, c)", 1, "float c = {255}")),
+    Case("scaled by a product", SCALED, image("t = Mul(x, c)", weights="float c = {0.003921568627}"), same=True),
+    Case(
+        "scaled to both signs", SCALED, image("a = Div(x, c) t = Sub(a, d)", weights="float c = {127.5}, float d = {1}")
+    ),
+    Case("no longer scaled", SCALED, image("t = Identity(x)"), "unproven", MEANING),
+    Case("scaled now", image("t = Identity(x)"), SCALED, "unproven", MEANING),
+    Case("sixteen bits", SCALED, image("t = Div(x, c)", weights="float c = {65535}"), "unproven", MEANING),
+    Case(
+        "mean of another data set",
+        *(
+            image("a = Sub(x, m) t = Div(a, s)", weights=f"float[1,3,1,1] m = {{{m}}}, float[1,3,1,1] s = {{{s}}}")
+            for m, s in (("0.485, 0.456, 0.406", "0.229, 0.224, 0.225"), ("0.5, 0.5, 0.5", "0.5, 0.5, 0.5"))
+        ),
+    ),
+    Case(
+        "mean of bytes",
+        *(
+            image("a = Sub(x, m) t = Div(a, s)", weights=f"float[1,3,1,1] m = {{{m}}}, float[1,3,1,1] s = {{{s}}}")
+            for m, s in (("0.485, 0.456, 0.406", "0.229, 0.224, 0.225"), ("123.7, 116.3, 103.5", "58.4, 57.1, 57.4"))
+        ),
+        "unproven",
+        MEANING,
+    ),
+    Case("channels last", image("t = Identity(x)"), image("t = Transpose <perm=[0,3,1,2]> (x)"), "breaks", MEANING),
+    Case("channels first", image("t = Transpose <perm=[0,3,1,2]> (x)"), image("t = Identity(x)"), "breaks", MEANING),
+    Case(
+        "width before height",
+        image("t = Transpose <perm=[0,3,1,2]> (x)"),
+        image("t = Transpose <perm=[0,3,2,1]> (x)"),
+        "unproven",
+        MEANING,
+    ),
+    Case(
+        "layout kept in two steps",
+        image("t = Transpose <perm=[0,3,1,2]> (x)"),
+        image("a = Transpose <perm=[0,2,3,1]> (x) t = Transpose <perm=[0,2,3,1]> (a)"),
+        same=True,
+    ),
+    Case(
+        "blue first",
+        *(image("t = Gather <axis=1> (x, i)", weights=f"int64[3] i = {{{i}}}") for i in ("0, 1, 2", "2, 1, 0")),
+        "unproven",
+        MEANING,
+    ),
+    Case(
+        "blue first now",
+        image("t = Identity(x)"),
+        image("t = Gather <axis=1> (x, i)", weights="int64[3] i = {2, 1, 0}"),
+        "unproven",
+        MEANING,
+    ),
+    Case(
+        "blue first, split and joined",
+        *(
+            image(f"a, b, c = Split <axis=1> (x, p) t = Concat <axis=1> ({o})", weights="int64[3] p = {1, 1, 1}")
+            for o in ("a, b, c", "c, b, a")
+        ),
+        "unproven",
+        MEANING,
+    ),
+    Case("input scale", bytes_in(0.00392157, 0), bytes_in(0.0078125, 0), "breaks", MEANING),
+    Case("input zero point", bytes_in(0.00392157, 0), bytes_in(0.00392157, 128), "breaks", MEANING),
+    Case(
+        "input scale, retrained",
+        bytes_in(0.00392157, 0),
+        bytes_in(0.00392157, 0).replace(numbers(2, 3, 1, 1), numbers(2, 3, 1, 1, seed=1)),
+    ),
+    Case(
+        "features scaled anew",
+        *(
+            tabular("a = Sub(x, m) t = Div(a, s)", weights=f"{weight('m', 6, seed=k)}, float[6] s = {{{s}}}")
+            for k, s in ((1, "1.1, 2.2, 3.3, 4.4, 5.5, 6.6"), (2, "1.2, 2.1, 3.5, 4.1, 5.9, 6.1"))
+        ),
+    ),
+    Case(
+        "features scaled now",
+        tabular("t = Identity(x)"),
+        tabular(
+            "a = Sub(x, m) t = Div(a, s)", weights=f"{weight('m', 6)}, float[6] s = {{1000, 200, 300, 4000, 500, 600}}"
+        ),
+    ),
+    Case(
+        "columns chosen anew",
+        *(
+            tabular("a = Gather <axis=1> (x, i) t = Concat <axis=1> (a, a)", weights=f"int64[3] i = {{{i}}}")
+            for i in ("0, 2, 5", "0, 1, 4")
+        ),
+    ),
+]
+
+CASES = [*HEADS, *LABELS, *ACCEPTED, *READ]
+
+
+def feeds(old: Any) -> dict[str, Any]:
+    """One request that the old model takes: ids of the last row, a category that unknown clients send."""
+    chooser = np.random.RandomState(3)
+    free = {"N": 40, "S": 5, "M": 4, "A": 3, "B": 3, "C": 3}
+    found: dict[str, Any] = {}
+    for value in old.graph.input:
+        kind = value.type.tensor_type
+        dims = [d.dim_value or free.get(d.dim_param, 3) for d in kind.shape.dim]
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
+        if value.name == "b":
+            found["b"] = np.array([[[0, 0, 1, 1], [0, 0.3, 1, 1.3], [2, 2, 3, 3], [5, 5, 6, 6]]], np.float32)
+        elif value.name == "s":
+            found["s"] = np.array([[[0.95, 0.8, 0.6, 0.3]]], np.float32)
+        elif kind.elem_type == onnx.TensorProto.STRING:
+            found[value.name] = np.resize(np.array(["cat", "eel", "c39", "c30", "new"], object), dims)
+        elif np.issubdtype(dtype, np.floating):
+            found[value.name] = (chooser.randn(*dims) * 2).astype(dtype)
+        else:
+            found[value.name] = (
+                (np.arange(int(np.prod(dims))) % (200 if dtype == np.uint8 else 10)).reshape(dims).astype(dtype)
+            )
+    return found
+
+
+def answers(model: Any, sent: dict[str, Any]) -> list[Any] | None:
+    """What the runtime answers, None where it refuses the request."""
+    options = runtime.SessionOptions()
+    options.log_severity_level = 4
+    session = runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    try:
+        return list(session.run(None, sent))
+    except Exception:  # noqa: BLE001 - the runtime raises its own kinds
+        return None
+
+
+def equal(a: Any, b: Any) -> bool:
+    if isinstance(a, list):
+        return [sorted(each.items()) for each in a] == [sorted(each.items()) for each in b]
+    if a.shape != b.shape:
+        return False
+    return bool((a == b).all()) if a.dtype.kind not in "f" else bool(np.allclose(a, b, rtol=1e-3, atol=1e-5))
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_the_verdict_is_what_a_client_would_say(case: Case, tmp_path: Path) -> None:
+    old, new = model(case.old), model(case.new)
+    for name, each in (("old", old), ("new", new)):
+        (tmp_path / f"{name}.onnx").write_bytes(each.SerializeToString())
+    report = validate(tmp_path / "new.onnx", tmp_path / "old.onnx", contract=Contract())
+    said = [(finding.rule, finding.level, finding.message) for finding in report.findings]
+    assert report.facts["verdict"] == case.verdict, said
+    if case.rule:
+        assert (case.rule, case.level or case.verdict) in [(rule, level) for rule, level, _ in said]
+    sent = feeds(old)
+    before, after = answers(old, sent), answers(new, sent)
+    if case.same or case.verdict != "hot":
+        alike = before is not None and after is not None and all(map(equal, before, after))
+        assert alike == case.same, (before, after)
+
+
+def test_half_of_the_cases_are_harmless() -> None:
+    assert len({case.name for case in CASES}) == len(CASES)
+    assert sum(case.verdict != "hot" for case in CASES) >= 60
+    assert sum(case.verdict == "hot" for case in CASES) >= 40
+
+
+@pytest.mark.parametrize("level", ["wire", "ids", "tensor"])
+def test_the_contract_decides_whom_a_smaller_table_breaks(level: Any, tmp_path: Path) -> None:
+    for name, text in (("old", embedded(10)), ("new", embedded(6)), ("long", positions(10)), ("short", positions(3))):
+        (tmp_path / f"{name}.onnx").write_bytes(model(text).SerializeToString())
+    contract = Contract(level=level)
+    ids = validate(tmp_path / "new.onnx", tmp_path / "old.onnx", contract=contract)
+    assert ids.facts["verdict"] == ("restart" if level == "wire" else "breaks")
+    length = validate(tmp_path / "short.onnx", tmp_path / "long.onnx", contract=contract)
+    assert length.facts["verdict"] == "breaks"
