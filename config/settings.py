@@ -88,6 +88,9 @@ class Contract:
     domains: dict[str, list[float]] = setting(
         "values an input may take, for generated inputs", factory=dict[str, list[float]]
     )
+    run_seconds: int = setting(
+        "longest that validate --run may take for one graph and the one it replaces, in seconds", default=300
+    )
     cosine: float = setting("lowest cosine similarity at which an embedding space counts as kept", default=0.0)
     levels: dict[str, Literal["equal", "hot", "restart", "breaks"]] = setting(
         "verdict level of a rule, where a project judges otherwise", factory=dict[str, str]

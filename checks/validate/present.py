@@ -43,7 +43,10 @@ def body(facts: dict[str, Any]) -> list[Block]:
     """The plan with what asks for each step; runs, memory and delta where they are known."""
     blocks: list[Block] = []
     if facts["runs"] is not None:
-        runs = (f"{file} ran {_count(count, 'time')} on generated inputs" for file, count in facts["runs"].items())
+        where = f" on {facts['provider']}" if facts["provider"] else ""
+        runs = (
+            f"{file} ran {_count(count, 'time')} on generated inputs{where}" for file, count in facts["runs"].items()
+        )
         blocks.append(Text("\n".join(runs) or "nothing was run: there is no ONNX graph to run", title="run"))
     delta, memory, steps = facts["delta"], facts["memory"], facts["plan"]
     if delta is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ...config.load import load
-from ...config.settings import Contract, Settings
+from ...config.settings import Bench, Contract, Settings
 from ...models.errors import UnreadableModel
 from ...models.tree import ModelTree, read_tree
 from ...report.errors import NothingToCheck
@@ -75,16 +75,16 @@ def validate(
         options=options,
     )
     if run:
-        _measure(context, settings.bench.inputs)
+        _measure(context, settings.bench)
     return _report(context, fail_on)
 
 
-def _measure(context: Context, shapes: dict[str, list[int]]) -> None:
+def _measure(context: Context, bench: Bench) -> None:
     """Run the graphs; rules read what was measured. Broken files are left to the rules to report."""
     from .behaviour.measure import measure
 
     nothing: list[Measured] = []
-    context.options["measured"] = measured = _or(lambda: measure(context, shapes), nothing)
+    context.options["measured"] = measured = _or(lambda: measure(context, bench.inputs, bench.providers), nothing)
     cosines = [each.cosine for each in measured if each.cosine is not None]
     if cosines:
         context.options["cosine"] = min(cosines)
@@ -113,6 +113,7 @@ def _report(context: Context, fail_on: FailOn) -> Report:
         "plan": steps,
         "ended": over,
         "runs": _runs(context),
+        "provider": _provider(context),
         "new": context.new.name,
         "old": context.old.name if context.old else None,
         "identical": None if alone else same,
@@ -182,6 +183,12 @@ def _runs(context: Context) -> dict[str, int] | None:
     """How often each ONNX file was run; None where that was not asked for."""
     measured = cast("list[Measured] | None", context.options.get("measured"))
     return None if measured is None else {each.file: each.runs for each in measured}
+
+
+def _provider(context: Context) -> str | None:
+    """What ran the graphs: `cpu` or `cuda`; None where nothing was run."""
+    measured = cast("list[Measured]", context.options.get("measured", []))
+    return next((each.provider for each in measured if each.runs), None)
 
 
 def _memory(context: Context) -> dict[str, Any] | None:

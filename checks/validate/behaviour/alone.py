@@ -8,30 +8,30 @@ from ..graph.onx_state import recurrent
 from ..rulebase import Context
 from .inputs import certain, feeds
 from .measured import SETTINGS, STEPS, Measured
-from .sessions import first_line, hindrance, needed, outputs, start, wishes
+from .sessions import LoadError, Runtime, hindrance, needed, wishes
 
 if TYPE_CHECKING:
     from ....models.onnx import OnnxModel
 
 
-def alone(ctx: Context, model: OnnxModel, shapes: dict[str, list[int]]) -> Measured:
-    """Load a graph of NEW and run it, with its own state fed back."""
-    result = Measured(model.file)
+def run_alone(ctx: Context, model: OnnxModel, shapes: dict[str, list[int]], runtime: Runtime) -> Measured:
+    """Load a graph of NEW and run it, with its own state fed back. Raises Unavailable as `Runtime.start` does."""
+    result = Measured(model.file, runtime.provider)
     values = needed(model)
     result.skipped = hindrance(ctx, values)
     if result.skipped:
         return result
     try:
-        session = start(ctx.new, model.file)
-    except Exception as error:  # noqa: BLE001 - the runtime raises its own kinds for whatever a graph does
-        result.failed = f"does not load: {first_line(error)}"
+        session = runtime.start(ctx.new, model.file, "new")
+    except LoadError as error:
+        result.failed = f"does not load: {error}"
         return result
     loops = {a.name: b.name for a, b in recurrent(model)}
     why, settings = "none could be generated", 0
     for feed in feeds(values, set(loops), wishes(ctx, shapes)):
         state: dict[str, Any] = {}
         for step in range(STEPS if loops else 1):
-            made = outputs(session, {**feed, **state})
+            made = session.outputs({**feed, **state})
             if isinstance(made, str):
                 why = made
                 if step:

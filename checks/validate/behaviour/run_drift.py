@@ -16,9 +16,13 @@ RULE = Rule(
     severity=Severity.INFO,
     summary="how far the outputs are from the old ones on the same inputs",
     what="Per output the class (bit-equal, allclose at 1e-3, or drift), lowest cosine similarity, largest difference, "
-    "and how often the largest entry is the same.",
-    why="a new version is meant to answer differently: this says how differently, it does not judge",
+    "and how often the largest entry is the same; tensors in sequences and the values of maps likewise. Strings, truth "
+    "values and integers are compared by value, quantised and rounded bytes within one step.",
+    why="a new version is meant to answer differently, and this says how differently; where labels, flags or integers "
+    "differ, a number is NaN or infinite against another one, or an output points the other way or never has the same "
+    "largest entry, clients may read other answers, which is unproven",
     hint="judge accuracy on real data; generated inputs say little about it",
+    exemptions=("the direction of outputs with one number a row, unless every number has the other sign",),
 )
 _DOUBT = (
     "clients may read other answers: labels, flags or numbers that have to match do not, or the output points the "
@@ -35,8 +39,12 @@ def check(ctx: Context) -> Iterator[Finding]:
                 share = drift.differ / drift.values
                 text += f", {drift.differ} of {drift.values} values differ ({share:.1%})"
             elif drift.kind != "bit-equal":
-                text += f", lowest cosine {drift.cosine:.4f}, largest difference {drift.largest:.3g}"
-                text += f", same top entry in {drift.agree} of {drift.rows} rows"
+                text += f", largest difference {drift.largest:.3g}"
+                if drift.vector:
+                    text += f", lowest cosine {drift.cosine:.4f}"
+                    text += f", same top entry in {drift.agree} of {drift.rows} rows"
+                elif drift.opposed:
+                    text += f", {drift.opposed} of {drift.values} values have the other sign"
             if drift.unlike:
                 text += f", {drift.unlike} of {drift.values} values are NaN or infinite against another value"
             if drift.doubtful:

@@ -15,7 +15,7 @@ RULE = Rule(
     family="RUN",
     severity=Severity.ERROR,
     summary="an output has another shape or type on the same input",
-    what="Shapes and types of all outputs that both graphs have, exactly.",
+    what="Shapes and types of all outputs that both graphs have, lengths of sequences and keys of maps, exactly.",
     why="clients allocate and index by the shape they got so far, whatever the contract leaves open",
     hint="keep the shape, or ship the clients first",
 )

@@ -1,9 +1,11 @@
-"""Sessions of ONNX Runtime, and what stands in the way of running a graph. The runtime is an extra."""
+"""Sessions of ONNX Runtime on a declared provider, and what stands in the way of running a graph."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..graph.contract import promised
 from ..rulebase import Context
@@ -12,6 +14,10 @@ from .inputs import Wishes, element_type
 
 if TYPE_CHECKING:
     from ....models.onnx import OnnxModel, Value
+
+# bench has the same names for its own sessions, which are made to be fast instead of repeatable.
+PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+Who = Literal["old", "new"]
 
 
 def needed(model: OnnxModel) -> list[Value]:
@@ -37,28 +43,69 @@ def wishes(ctx: Context, shapes: dict[str, list[int]]) -> Wishes:
     return Wishes(ctx.contract.domains, shapes, size if isinstance(size, int) else 100)
 
 
-def runtime() -> Any:
-    """ONNX Runtime, which has no type stubs."""
-    return import_module("onnxruntime")
+class Unavailable(Exception):
+    """A declared provider does not run here."""
 
 
-def start(side: Side, file: str) -> Any:
-    """A session that repeats bit for bit: the CPU, one thread, no graph optimisation."""
-    library = runtime()
-    options = library.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.graph_optimization_level = library.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    return library.InferenceSession(str(side.tree.files[file].path), options, providers=["CPUExecutionProvider"])
+class LoadError(Exception):
+    """A graph does not load, in the runtime's words."""
 
 
-def outputs(session: Any, feed: dict[str, Any]) -> dict[str, Any] | str:
-    """Outputs by name, or why there are none."""
-    names = [each.name for each in session.get_outputs()]
-    try:
-        return dict(zip(names, session.run(names, feed), strict=True))
-    except Exception as error:  # noqa: BLE001 - the runtime raises its own kinds for whatever a graph does
-        return first_line(error)
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A loaded graph. `tell` hears what is about to be done, for whoever watches from outside the process."""
+
+    raw: Any
+    who: Who
+    tell: Callable[[Who, str], None]
+
+    def outputs(self, feed: dict[str, Any]) -> dict[str, Any] | str:
+        """Outputs by name, or why there are none."""
+        names = [each.name for each in self.raw.get_outputs()]
+        self.tell(self.who, "runs")
+        try:
+            return dict(zip(names, self.raw.run(names, feed), strict=True))
+        except Exception as error:  # noqa: BLE001 - the runtime raises its own kinds for whatever a graph does
+            return first_line(error)
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """ONNX Runtime on one provider."""
+
+    provider: str
+    tell: Callable[[Who, str], None]
+
+    def start(self, side: Side, file: str, who: Who) -> Session:
+        """A session that repeats: one thread, no graph optimisation. Raises LoadError, or Unavailable."""
+        library = import_module("onnxruntime")
+        options = library.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.graph_optimization_level = library.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.log_severity_level = 4
+        names = [PROVIDERS[self.provider], *([PROVIDERS["cpu"]] if self.provider != "cpu" else [])]
+        self.tell(who, "loads")
+        try:
+            raw = library.InferenceSession(str(side.tree.files[file].path), options, providers=names)
+        except Exception as error:
+            raise LoadError(first_line(error)) from error
+        # A session that asks for CUDA falls back to the CPU without an error.
+        if raw.get_providers()[0] != names[0]:
+            raise Unavailable(f"a session for {self.provider} runs on {raw.get_providers()[0]}")
+        return Session(raw, who, self.tell)
+
+
+def usable(providers: Sequence[str]) -> str:
+    """The first of the declared providers that this ONNX Runtime has. Raises Unavailable where it has none."""
+    library = import_module("onnxruntime")
+    for name in providers:
+        if name not in PROVIDERS:
+            raise Unavailable(f"provider {name} is unknown; there are {' and '.join(PROVIDERS)}")
+        if PROVIDERS[name] in library.get_available_providers():
+            if name != "cpu" and hasattr(library, "preload_dlls"):
+                library.preload_dlls()
+            return name
+    raise Unavailable(f"this ONNX Runtime is built without {' and '.join(providers)}")
 
 
 def first_line(error: Exception) -> str:
