@@ -50,10 +50,14 @@ def token_content(value: Any) -> str | None:
 
 def text_config(config: dict[str, Any]) -> dict[str, Any]:
     """The language model's part of a configuration: multimodal ones nest it."""
-    for key in ("text_config", "llm_config", "language_config"):
-        if isinstance(config.get(key), dict):
-            return {**config, **config[key]}
-    return config
+    name = text_part(config)
+    return {**config, **config[name]} if name else config
+
+
+def text_part(config: dict[str, Any]) -> str:
+    """The key that holds the language model's part, empty where the configuration is flat."""
+    names = ("text_config", "llm_config", "language_config")
+    return next((name for name in names if isinstance(config.get(name), dict)), "")
 
 
 def stop_ids(value: Any) -> frozenset[int]:

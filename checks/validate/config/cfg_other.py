@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from ....models.hf_config import text_config
+from ....models.hf_config import text_config, text_part
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
@@ -80,7 +80,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     if ctx.old is None or ctx.old.config is None or ctx.new.config is None:
         return
     old, new = text_config(ctx.old.config), text_config(ctx.new.config)
-    changed = dict(_changes(ctx.old.config, ctx.new.config, old, new))
+    changed = {**dict(_changes(ctx.old.config, ctx.new.config, old, new)), **_shadowed(ctx.old.config, ctx.new.config)}
     # Where the tokenizer's own configuration names the class, this one is a note.
     if _names_class(ctx.old) and _names_class(ctx.new):
         changed.pop("tokenizer_class", None)
@@ -113,15 +113,42 @@ def _changes(
 
 def _inside(part: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
     """What differs in a part: a vision tower, or the notes of sentence-transformers."""
-    notes = _NOTES | _INSIDE
+    speaks = part.startswith(("decoder", "talker", "text"))
+    notes = _NOTES | _INSIDE if speaks else _NOTES | _INSIDE | _SPOKEN
     for key in sorted((old.keys() | new.keys()) - notes):
         a, b = (_DEFAULTS.get(key) if each.get(key) is None else each[key] for each in (old, new))
+        if key == "model_type" and None in (a, b):
+            continue  # the class of the whole knows its parts
         if not _same(key, a, b, old, new) and (part, key) != ("sentence_transformers", "activation_fn"):
             yield f"{part}/{key}", (a, b)
 
 
+def _shadowed(old: dict[str, Any], new: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Keys that both models write twice, at the top and in the language model's part, where only one of them differs.
+
+    Which of the two counts depends on who reads them.
+    """
+    before, after = text_part(old), text_part(new)
+    if not before or not after:
+        return {}
+    twice = old.keys() & new.keys() & old[before].keys() & new[after].keys()
+    found: dict[str, tuple[Any, Any]] = {}
+    for key in sorted(twice - _NOTES - {"architectures", "problem_type"}):
+        outer, inner = old[key] != new[key], old[before][key] != new[after][key]
+        if outer != inner and not isinstance(old[key], dict):
+            a, b = (old, new) if outer else (old[before], new[after])
+            found[key if outer else f"{after}/{key}"] = a[key], b[key]
+    return found
+
+
 # Notes inside a part: its type of numbers is that of the whole, and version is that of the library.
-_INSIDE = frozenset(("torch_dtype", "dtype", "version", "architectures", "model_type", "id2label", "label2id"))
+_INSIDE = frozenset(("torch_dtype", "dtype", "version", "architectures", "id2label", "label2id"))
+
+
+# What only parts that write text have a use for.
+_SPOKEN = frozenset(
+    ("bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "decoder_start_token_id")
+) | frozenset(("tie_word_embeddings", "is_encoder_decoder", "is_decoder", "add_cross_attention", "problem_type"))
 
 
 def _same(key: str, old: Any, new: Any, before: dict[str, Any], after: dict[str, Any]) -> bool:

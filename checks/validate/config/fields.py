@@ -93,6 +93,8 @@ def _derived(config: Mapping[str, Any], flat: dict[str, Any], quantity: str) -> 
             return 4 * hidden  # where a family does not always write it
         case "layers":
             return flat.get("encoder_layers")
+        case "positions":
+            return "absolute"
         case _:
             key = NAMES[quantity][0]
             return default(key, flat.get("model_type")) if key in _SWITCHES else None

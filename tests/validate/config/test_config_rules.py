@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -220,6 +221,16 @@ def others() -> Iterator[Mutant]:
     ):
         yield f"{key} {value}", config(), config(**{key: value}), "CFG-OTHER", "unproven"
         yield f"no {key}", config(**{key: value}), config(), "CFG-OTHER", "unproven"
+    towers = {"text_config": {**LLAMA, "eos_token_id": 2}, "vision_config": {"model_type": "clip", "depth": 2}}
+    for path, value in (
+        *(("torch_dtype", "float16"), ("vision_config/model_type", "siglip"), ("vision_config/depth", 3)),
+        *(("text_config/eos_token_id", 5), ("text_config/model_type", "qwen2"), ("eos_token_id", 7)),
+    ):
+        pair = [copy.deepcopy({**LLAMA, "torch_dtype": "bfloat16", "eos_token_id": 2, **towers}) for _ in "ab"]
+        pair[0]["text_config"]["torch_dtype"] = pair[1]["text_config"]["torch_dtype"] = "bfloat16"
+        *parents, last = path.split("/")
+        (pair[1][parents[0]] if parents else pair[1])[last] = value
+        yield path, *({"config.json": each} for each in pair), "CFG-OTHER", "unproven"
     for key, value in (("suppress_tokens", [1]), ("forced_bos_token_id", 5), ("stop_strings", ["x"])):
         yield f"{key} {value}", generation(), generation(**{key: value}), "GEN-SAMPLE", "restart"
     for key in ("add_bos_token", "add_eos_token"):
@@ -315,6 +326,12 @@ HARMLESS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         "what the base class fills in",
         config(),
         config(return_dict=True, output_attentions=False, chunk_size_feed_forward=0, top_k=50, max_length=20),
+    ),
+    ("positions no longer written", config(position_embedding_type="absolute"), config()),
+    (
+        "what a tower has no use for",
+        config(vision_config={"depth": 2}),
+        config(vision_config={"depth": 2, "tie_word_embeddings": True, "bos_token_id": 1}),
     ),
     ("a bias that is off", config(), config(attention_bias=False, mlp_bias=False, is_decoder=False)),
     ("a bias that the family has", config(model_type="glm4"), config(model_type="glm4", attention_bias=True)),
