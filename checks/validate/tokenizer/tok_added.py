@@ -63,7 +63,8 @@ def _judged(ctx: Context, contents: list[str], message: str) -> Iterator[Finding
     pair = both(ctx)
     if pair is None:
         return
-    found = replay.find(*pair, (text for content in contents[:500] for text in literal_contexts(content)))
+    shortest = sorted(contents, key=len)[:500]
+    found = replay.find(*pair, (text for content in shortest for text in literal_contexts(content)))
     if found is None:
         yield unproven(
             ctx, RULE, pair[1], message, reason="no text was found that encodes differently", pointer="/added_tokens"

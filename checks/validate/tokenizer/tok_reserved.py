@@ -39,7 +39,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     if not activated:
         return
     literals = {each.content for each in new.added} - {each.content for each in old.added}
-    matching = [token for _, (_, token) in sorted(activated.items()) if token in literals]
+    matching = sorted((token for _, token in activated.values() if token in literals), key=len)
     found = replay.find(old, new, (text for token in matching for text in literal_contexts(token)))
     message = f"{len(activated):,} reserved slots have names now: {shown(activated)}"
     if matching:

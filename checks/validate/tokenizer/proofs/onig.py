@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
 
 Member = Callable[[str], bool]
 
@@ -41,6 +43,18 @@ class Unsupported(ValueError):
     """A construct whose meaning would change in `re`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """Membership in the class of one character."""
+
+    character: str
+
+    def __call__(self, character: str) -> bool:
+        """Whether it is that one."""
+        return character == self.character
+
+
+@cache
 def member(name: str) -> Member:
     """Membership in a Unicode property by its name in patterns."""
     if name in _SCRIPTS:
@@ -75,12 +89,8 @@ def classes(pattern: str) -> list[Member]:
         else:
             literal = _literal(token)
             if literal is not None:
-                found += [_equals(each) for each in {literal, literal.lower(), literal.upper()} if len(each) == 1]
+                found += [Literal(each) for each in {literal, literal.lower(), literal.upper()} if len(each) == 1]
     return found
-
-
-def _equals(character: str) -> Member:
-    return lambda c: c == character
 
 
 def _literal(token: re.Match[str]) -> str | None:
@@ -129,3 +139,36 @@ def rewritten(pattern: str, universe: Iterable[str]) -> re.Pattern[str]:
         return re.compile("".join(parts))
     except re.error as error:
         raise Unsupported(f"{pattern}: {error}") from None
+
+
+def covers(pattern: str, universe: Iterable[str]) -> bool:
+    """Whether matches of `pattern` leave no character out, of any text over `universe`. Raises Unsupported.
+
+    So it is if no branch matches nothing, and every character alone is a match of a branch that looks at nothing
+    around it: that branch matches at the character whatever follows, so a match begins wherever the last one ended.
+    """
+    branches = _branches(pattern)
+    if any(rewritten(_ASSERTION.sub("", branch), universe).fullmatch("") for branch in branches):
+        return False
+    blind = [rewritten(branch, universe) for branch in branches if not _LOOKING.search(branch)]
+    return all(any(branch.fullmatch(character) for branch in blind) for character in universe)
+
+
+_ASSERTION = re.compile(r"\(\?<?[=!][^()]*\)")
+# Assertions, and quantifiers that give nothing back.
+_LOOKING = re.compile(r"\(\?[=!<>]|\\[bBAzZG]|[*+?]\+|[\^$](?![^\[]*\])")
+
+
+def _branches(pattern: str) -> list[str]:
+    """The alternatives of a pattern."""
+    branches, depth, inside = [""], 0, False
+    for token in _TOKEN.finditer(pattern):
+        text = token.group()
+        inside = (inside and text != "]") or (not inside and text == "[")
+        if not inside:
+            depth += (text == "(") - (text == ")")
+        if text == "|" and depth == 0 and not inside:
+            branches.append("")
+        else:
+            branches[-1] += text
+    return branches

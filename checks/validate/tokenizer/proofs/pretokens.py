@@ -19,8 +19,9 @@ Cut = Callable[[str], list[str]]
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 # Characters to draw representatives from: the plain ones first, then scripts, marks, digits and signs from elsewhere.
+# Every general category is there, controls that are white space and that are not, so no atom of classes is missing.
 _UNIVERSE = "".join(map(chr, [*range(0x20, 0x7F), 9, 10, 11, 12, 13, *range(0xA0, 0x3000)])) + (
-    "\u3000\u3042\u30a2\u4e2d\uac00\uff11\uff21\uff41\uff0c\ufb01\ufeff\ufffd\U00010400\U0001d7ce\U0001f600\U00020000"
+    "\x00\x85\ue000\u3000\u3042\u30a2\u4e2d\uac00\uff11\uff21\uff41\uff0c\ufb01\ufeff\ufffd\U00010400\U0001d7ce\U0001f600\U00020000"
 )
 TEXTS = 150_000
 RANDOM = 15_000
@@ -29,18 +30,22 @@ RANDOM = 15_000
 class Search(NamedTuple):
     """The first texts that are cut differently, or the length up to which there is none.
 
-    Not every cut shows in ids, so there are several. `reason` says why nothing could be run.
+    Not every cut shows in ids, so there are several. `reason` says why nothing could be run, `proof` why no text at
+    all is cut differently.
     """
 
     texts: tuple[str, ...] = ()
     length: int = 0
     reason: str = ""
+    proof: str = ""
 
 
 def search(old: Any, new: Any, keep: int = 200) -> Search:
     """Look for the shortest texts that canonical pre-tokenizers `old` and `new` cut differently."""
     try:
         atoms = _representatives([*_members(old), *_members(new)])
+        if _total(old, atoms) == _total(new, atoms):
+            return Search(proof="the pattern matches every character, so to keep what matches is to keep all")
         first, second = _runner(old, atoms), _runner(new, atoms)
     except onig.Unsupported as error:
         return Search(reason=f"{error} is not understood here")
@@ -66,10 +71,13 @@ def _texts(atoms: str, length: int) -> Iterator[str]:
 
 
 def _representatives(tests: list[onig.Member]) -> str:
-    """One character per combination of memberships that occurs."""
-    chosen: dict[tuple[bool, ...], str] = {}
-    for character in _UNIVERSE:
-        chosen.setdefault(tuple(test(character) for test in tests), character)
+    """One character per combination of memberships that occurs; a character that is a class of its own is one."""
+    literals = {test.character for test in tests if isinstance(test, onig.Literal)}
+    classes = [test for test in dict.fromkeys(tests) if not isinstance(test, onig.Literal)]
+    chosen: dict[object, str] = {}
+    for character in (*_UNIVERSE, *sorted(literals)):
+        key = character if character in literals else tuple(test(character) for test in classes)
+        chosen.setdefault(key, character)
     return "".join(chosen.values())
 
 
@@ -79,6 +87,22 @@ def _parts(component: Any) -> list[dict[str, Any]]:
     return component["pretokenizers"] if component.get("type") == "Sequence" else [component]
 
 
+def _total(component: Any, atoms: str) -> list[dict[str, Any]]:
+    """The parts, with splits that only drop what a pattern leaves out made plain where it leaves nothing out."""
+    plain: list[dict[str, Any]] = []
+    for part in _parts(component):
+        match part:
+            case {"type": "Split", "pattern": {"Regex": str(pattern)}, "behavior": "Removed", "invert": True} if (
+                onig.covers(pattern, atoms)
+            ):
+                plain.append({**part, "behavior": "Isolated", "invert": False})
+            case {"type": "Split", "behavior": "Isolated"}:
+                plain.append({**part, "invert": False})  # what is kept apart is all the same
+            case _:
+                plain.append(part)
+    return plain
+
+
 def _members(component: Any) -> list[onig.Member]:
     tests: list[onig.Member] = []
     for part in _parts(component):
@@ -86,13 +110,13 @@ def _members(component: Any) -> list[onig.Member]:
             case {"type": "Split", "pattern": {"Regex": str(pattern)}}:
                 tests += onig.classes(pattern)
             case {"type": "Split", "pattern": {"String": str(text)}}:
-                tests += [_equals(c) for c in text]
+                tests += [onig.Literal(c) for c in text]
             case {"type": "ByteLevel"}:
                 tests += onig.classes(GPT2 if part.get("use_regex") else " ")
             case {"type": "CharDelimiterSplit", "delimiter": str(text)}:
-                tests += [_equals(c) for c in text]
+                tests += [onig.Literal(c) for c in text]
             case {"type": "Metaspace"}:
-                tests += [_equals(" "), _equals(str(part.get("replacement")))]
+                tests += [onig.Literal(" "), onig.Literal(str(part.get("replacement")))]
             case {"type": "Digits"}:
                 tests.append(_numeric)
             case {"type": "Punctuation"}:
@@ -102,10 +126,6 @@ def _members(component: Any) -> list[onig.Member]:
             case _:
                 raise onig.Unsupported(str(part.get("type")))
     return tests
-
-
-def _equals(character: str) -> onig.Member:
-    return lambda c: c == character
 
 
 def _numeric(character: str) -> bool:
@@ -121,7 +141,9 @@ def _runner(component: Any, atoms: str) -> Cut:
     parts = _parts(component)
     if any(part.get("prepend_scheme") == "first" for part in parts[1:]):
         raise onig.Unsupported("a prefix for the first word only")
-    steps = [_step(part, atoms) for part in parts]
+    steps = [step for part in parts if (step := _step(part, atoms)) is not _whole]
+    if len(steps) == 1:
+        return steps[0]
 
     def run(text: str) -> list[str]:
         pieces = [text]
@@ -170,7 +192,7 @@ def _prefixed(cut: Cut) -> Cut:
 
 
 def _metaspace(mark: str, scheme: str, *, split: bool) -> Cut:
-    cut = _matching(_equals(mark), "MergedWithNext")
+    cut = _matching(onig.Literal(mark), "MergedWithNext")
 
     def run(text: str) -> list[str]:
         text = text.replace(" ", mark)
@@ -184,9 +206,15 @@ def _metaspace(mark: str, scheme: str, *, split: bool) -> Cut:
 def _cutter(pattern: str, atoms: str, behaviour: str, *, invert: bool = False) -> Cut:
     compiled = onig.rewritten(pattern, atoms)
 
+    plain = behaviour == "Isolated" or (behaviour == "Removed" and invert)
+
     def run(text: str) -> list[str]:
         spans: list[tuple[str, bool]] = []
         end = 0
+        if plain and not compiled.groups:
+            pieces = compiled.findall(text)
+            if len("".join(pieces)) == len(text):
+                return pieces  # nothing between the matches, which is the usual case
         for found in compiled.finditer(text):
             if found.start() == found.end():
                 continue
