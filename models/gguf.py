@@ -18,6 +18,7 @@ from .tree import TreeFile
 MAX_KEYS = 100_000
 MAX_TENSORS = 1_000_000
 MAX_ITEMS = 20_000_000
+MAX_ARRAYS = 100_000  # arrays in arrays, which nobody is known to write
 _CHUNK = 1 << 20
 
 # Scalar types by number: struct code. 8 is a string, 9 an array.
@@ -115,7 +116,7 @@ class _Reader:
         self.source = source
         self.at = 0
         self.order = "<"
-        self.items = 0
+        self.items = self.arrays = 0
         self._data = b""
         self._start = 0
 
@@ -186,6 +187,9 @@ class _Reader:
         elif kind == STRING:
             self.skip_strings(count)
         elif kind == ARRAY and depth < 4:
+            self.arrays += count
+            if self.arrays > MAX_ARRAYS:
+                raise self.fail(f"claims more than {MAX_ARRAYS:,} arrays in arrays")
             for _ in range(count):
                 self.array(depth + 1)
         else:
@@ -220,9 +224,11 @@ class _Reader:
         self.at = at
 
     def tensors(self, model: GgufModel, count: int) -> None:
-        infos: list[tuple[str, str, tuple[int, ...], int, int]] = []
+        infos: dict[str, tuple[str, tuple[int, ...], int, int]] = {}
         for _ in range(count):
             name = self.text(1 << 16).decode("utf-8", "replace")
+            if name in infos:
+                raise self.fail(f"has the tensor {name[:80]!r} twice")
             axes = self.number("I")
             if axes > 8:
                 raise self.fail(f"tensor {name[:80]!r} has {axes} dimensions")
@@ -236,15 +242,13 @@ class _Reader:
             elements = prod(dims)
             if elements % block or elements >= 1 << 63:
                 raise self.fail(f"tensor {name[:80]!r} has {elements:,} elements, no whole blocks of {label}")
-            infos.append((name, label, dims, offset, elements // block * size))
+            infos[name] = (label, dims, offset, elements // block * size)
         alignment = model.metadata.get("general.alignment", 32)
         if not isinstance(alignment, int) or not 0 < alignment <= 1 << 20:
             raise self.fail(f"has the alignment {alignment!r}")
         model.data_begin = base = -(-self.at // alignment) * alignment
         at = 0
-        for name, label, dims, offset, size in sorted(infos, key=lambda info: info[3:]):
-            if name in model.tensors:
-                raise self.fail(f"has the tensor {name[:80]!r} twice")
+        for name, (label, dims, offset, size) in sorted(infos.items(), key=lambda info: info[1][2:]):
             if offset < at:
                 raise self.fail(f"tensor {name[:80]!r} overlaps the tensor before it", at=base + offset)
             if base + offset + size > self.source.size:

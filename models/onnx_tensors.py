@@ -52,10 +52,7 @@ def read_tensor(window: Window, begin: int, end: int) -> Initializer:
             external.append(read_pair(window, value, stop))
         elif (number, wire) == (14, VARINT):
             outside = value == 1
-    if len(dims) > 64 or any(not 0 <= size < 1 << 63 for size in dims):
-        raise UnreadableModel(
-            window.source.name, f"tensor {name[:200]!r} has impossible dims {str(dims)[:80]}", offset=begin
-        )
+    _possible(window, name, dims, begin)
     first, last = (data[0][2] if data[0][1] == BYTES else data[0][3], data[-1][3]) if data else (begin, begin)
     if data and data[0][0] == _STRINGS:
         first = start  # each string is a field of its own: the span holds them with their lengths
@@ -65,6 +62,13 @@ def read_tensor(window: Window, begin: int, end: int) -> Initializer:
     if not outside and not part:
         _complete(window, tensor, data, begin)
     return tensor
+
+
+def _possible(window: Window, name: str, dims: list[int], begin: int) -> None:
+    if len(dims) > 64 or any(not 0 <= size < 1 << 63 for size in dims):
+        raise UnreadableModel(
+            window.source.name, f"tensor {name[:200]!r} has impossible dims {str(dims)[:80]}", offset=begin
+        )
 
 
 def _complete(window: Window, tensor: Initializer, data: list[Field], begin: int) -> None:
@@ -135,6 +139,7 @@ def read_sparse(window: Window, begin: int, end: int) -> Initializer:
             dims.extend(integers(window, each))
     if values is None:
         raise UnreadableModel(window.source.name, "has a sparse tensor without values", offset=begin)
+    _possible(window, values.name, dims, begin)
     return Initializer(values.name, values.dtype, tuple(dims), begin, end, values.external)
 
 

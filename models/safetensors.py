@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 
 from .errors import UnreadableModel
 from .source import TRUNCATED, Source, open_file
-from .strict_json import loads
+from .strict_json import bounded, loads
 from .tree import TreeFile
 
 MAX_HEADER = 100_000_000  # the reference implementation's limit, in bytes
@@ -78,6 +78,7 @@ def parse_header(source: Source, file: str) -> Header:
         raise UnreadableModel(source.name, "has a header that is not a JSON object", offset=8, hint="not safetensors?")
     if text.count(b"data_offsets") > MAX_TENSORS:
         raise UnreadableModel(source.name, f"names more than {MAX_TENSORS:,} tensors", offset=8)
+    bounded(text, source.name)
     document = _document(text, source.name)
     metadata = document.pop("__metadata__", {})
     if not _strings(metadata):

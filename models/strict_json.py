@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any, NoReturn, cast
 
 from .errors import UnreadableModel
@@ -16,6 +17,9 @@ Value = Any
 MAX_DEPTH = 200
 _SURROGATE = re.compile(rb"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
 _LARGE = 1 << 20
+# A list of two bytes takes 64 in memory. Smaller documents do no harm, larger ones hold at most so many values: more
+# than twice what the largest tokenizer in public use has.
+_HUGE, MAX_VALUES = 16 << 20, 6_000_000
 
 
 def loads(data: bytes, what: object, *, limit: int = 0) -> Value:
@@ -33,6 +37,7 @@ def loads(data: bytes, what: object, *, limit: int = 0) -> Value:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise UnreadableModel(what, "not UTF-8", offset=error.start) from None
+    bounded(data, what)
     # Without that many brackets nothing can be nested that deep; counting them is a hundred times cheaper.
     if len(data) < _LARGE and text.count("[") + text.count("{") > MAX_DEPTH:
         _shallow(text, what)
@@ -59,9 +64,17 @@ def loads(data: bytes, what: object, *, limit: int = 0) -> Value:
         raise UnreadableModel(what, f"JSON nested deeper than {MAX_DEPTH} levels") from None
     except ValueError as error:  # an integer of thousands of digits, a float beyond all bounds
         raise UnreadableModel(what, f"invalid JSON: {str(error).split(';', maxsplit=1)[0].lower()}") from None
+    if len(data) >= _LARGE:
+        _few_levels(value, what)
     if _SURROGATE.search(data):
         _whole_characters(value, what)
     return value
+
+
+def bounded(data: bytes, what: object) -> None:
+    """Raises UnreadableModel where a large document holds more values than memory should be spent on."""
+    if len(data) > _HUGE and sum(data.count(mark) for mark in (b",", b"[", b"{")) > MAX_VALUES:
+        raise UnreadableModel(what, f"holds more than {MAX_VALUES:,} values", hint="is this such a file?")
 
 
 def loads_object(data: bytes, what: object, *, limit: int = 0) -> dict[str, Value]:
@@ -138,8 +151,24 @@ def _place(text: str, index: int) -> str:
     return f" at line {text.count(chr(10), 0, index) + 1} column {index - text.rfind(chr(10), 0, index)}"
 
 
+def _few_levels(value: Value, what: object) -> None:
+    """Refuse deep nesting after parsing: level by level, which costs less than looking at every bracket."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        level = [each for item in level for each in _children(item) if isinstance(each, dict | list)]
+        if not level:
+            return
+    raise UnreadableModel(what, f"JSON nested deeper than {MAX_DEPTH} levels")
+
+
+def _children(item: Any) -> Iterable[Any]:
+    if isinstance(item, dict):
+        return cast("dict[str, Any]", item).values()
+    return cast("list[Any]", item) if isinstance(item, list) else ()
+
+
 def _shallow(text: str, what: object) -> None:
-    """Refuse deep nesting before the parser recurses. Large files rely on the parser's own recursion limit."""
+    """Refuse deep nesting before the parser recurses. Large files rely on the parser's own recursion limit first."""
     depth = 0
     for mark in _MARKS.finditer(text):
         character = mark.group()[0]

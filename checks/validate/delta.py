@@ -214,15 +214,13 @@ def _span(side: Side, model: OnnxModel, tensor: Initializer) -> Span:
     kind = f"{tensor.dtype}{tensor.dims}"
     if not tensor.external:
         return Span(kind, _path(side, model.file), tensor.begin, tensor.end)
-    from .graph.contract import beside
-    from .graph.onx_ext import span
+    from .graph.onx_ext import inside, span
 
-    keys = dict(tensor.external)
-    location = beside(model, keys.get("location", ""))
+    location = inside(side.show(model.file), model, tensor)
     begin, length = span(side.show(model.file), tensor)
     end = begin + length
     if location in side.tree.files:
         return Span(kind, _path(side, location), begin, end)
     if side.tree.files[model.file].partial:
         return Span(kind, "", begin, end)
-    return Span(kind, str(side.tree.files[model.file].path.parent / keys.get("location", "")), begin, end)
+    return Span(kind, str(side.tree.files[model.file].path.parent / dict(tensor.external)["location"]), begin, end)

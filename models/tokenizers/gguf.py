@@ -6,13 +6,12 @@ from typing import Any
 
 from ..errors import UnreadableModel
 from ..gguf import STRING, GgufArray, GgufModel, read_array, read_gguf
-from ..tokenizer import AddedToken, Algorithm, Part, Tokenizer
+from ..tokenizer import MAX_TOKENS, AddedToken, Algorithm, Part, Tokenizer
 from ..tree import ModelTree, TreeFile
 
 _KEY = "tokenizer.ggml"
 _MODELS: dict[str, Algorithm] = {"gpt2": "BPE", "llama": "BPE", "bert": "WordPiece", "t5": "Unigram", "gemma4": "BPE"}
 UNKNOWN, CONTROL, USER_DEFINED, BYTE = 2, 3, 4, 6
-_MAX_TOKENS = 4_000_000
 
 
 def read(file: TreeFile, tree: ModelTree) -> Tokenizer | None:  # noqa: ARG001 - the signature of all readers
@@ -62,8 +61,8 @@ def _array(header: GgufModel, key: str) -> GgufArray | None:
     value = header.metadata.get(f"{_KEY}.{key}")
     if value is None:
         return None
-    if not isinstance(value, GgufArray) or value[1] > _MAX_TOKENS:
-        raise UnreadableModel(header.file, f"{_KEY}.{key} is not a list of at most {_MAX_TOKENS} items")
+    if not isinstance(value, GgufArray) or value[1] > MAX_TOKENS:
+        raise UnreadableModel(header.file, f"{_KEY}.{key} is not a list of at most {MAX_TOKENS} items")
     return value
 
 

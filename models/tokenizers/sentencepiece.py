@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import UnreadableModel
 from ..protobuf import BYTES, FIXED32, VARINT, fields, signed
 from ..source import Window, open_file
-from ..tokenizer import AddedToken, Algorithm, Part, Tokenizer
+from ..tokenizer import MAX_TOKENS, AddedToken, Algorithm, Part, Tokenizer
 from ..tree import ModelTree, TreeFile
 from .extras import added_tokens
 
@@ -39,6 +39,8 @@ def read(file: TreeFile, tree: ModelTree) -> Tokenizer:
                 continue
             if number == 1:
                 pieces.append(_piece(window, value, end))
+                if len(pieces) > MAX_TOKENS:
+                    raise UnreadableModel(file.path, f"holds more than {MAX_TOKENS:,} pieces")
             elif number == 2:
                 trainer.update(_values(window, value, end))  # a message that stands twice is merged
             elif number == 3:

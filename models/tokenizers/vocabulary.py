@@ -7,11 +7,11 @@ from typing import Any
 from ..errors import UnreadableModel
 from ..hf_config import read_json_config
 from ..strict_json import as_integer, loads_object
-from ..tokenizer import MAX_ID, Part, Tokenizer
+from ..tokenizer import MAX_ID, MAX_TOKENS, Part, Tokenizer
 from ..tree import ModelTree, TreeFile
 from .extras import added_tokens
 
-MAX_BYTES = 128 << 20
+MAX_BYTES = 64 << 20
 
 
 def read(file: TreeFile, tree: ModelTree) -> Tokenizer:
@@ -29,8 +29,11 @@ def read(file: TreeFile, tree: ModelTree) -> Tokenizer:
 def _text(file: TreeFile) -> str:
     if file.size > MAX_BYTES:
         raise UnreadableModel(file.path, f"{file.size} bytes is more than the {MAX_BYTES} a vocabulary may have")
+    data = file.path.read_bytes()
+    if data.count(b"\n") > MAX_TOKENS:
+        raise UnreadableModel(file.path, f"has more than {MAX_TOKENS:,} lines")
     try:
-        return file.path.read_bytes().decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise UnreadableModel(file.path, "not UTF-8", offset=error.start) from None
 

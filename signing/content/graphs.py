@@ -6,6 +6,7 @@ import json
 import os
 import posixpath
 import zipfile
+import zlib
 from collections.abc import Collection
 from typing import Any, cast
 
@@ -65,10 +66,14 @@ def keras(source: FileSource, fd: int, path: str) -> list[Finding]:
 def _lambda_in_zip(fd: int) -> bool:
     with os.fdopen(os.dup(fd), "rb") as stream:
         try:
-            with zipfile.ZipFile(stream) as archive, archive.open("config.json") as member:
-                text = member.read(_MAX_CONFIG)
+            with zipfile.ZipFile(stream) as archive:
+                info = archive.getinfo("config.json")
+                if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    return True
+                with archive.open(info) as member:
+                    text = member.read(_MAX_CONFIG)
             return _has_lambda(json.loads(text))
-        except (zipfile.BadZipFile, KeyError, ValueError, OSError, RuntimeError, RecursionError, EOFError):
+        except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, OSError, RuntimeError, EOFError):
             return True  # what cannot be looked into is not vouched for
 
 

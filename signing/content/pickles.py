@@ -110,12 +110,15 @@ def _members(source: FileSource, fd: int, suffix: str) -> Iterator[Source | None
 
 def _zipped(fd: int, name: str) -> Iterator[Source | None]:
     import zipfile
+    import zlib
 
     with os.fdopen(os.dup(fd), "rb") as stream:
         try:
             with zipfile.ZipFile(stream) as archive:
                 for info in archive.infolist()[:_MAX_MEMBERS]:
-                    if info.filename.endswith((".pkl", ".pickle")):
+                    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                        yield None  # no framework packs like this, and each method fails with errors of its own
+                    elif info.filename.endswith((".pkl", ".pickle")):
                         with archive.open(info) as member:
                             data = member.read(_MAX_MEMBER + 1)
                         yield MemorySource(data, name) if len(data) <= _MAX_MEMBER else None
@@ -123,7 +126,7 @@ def _zipped(fd: int, name: str) -> Iterator[Source | None]:
                         with archive.open(info) as member:
                             if b"|O" in member.read(256):
                                 yield None
-        except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError, ValueError):
+        except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError, ValueError):
             yield None
 
 

@@ -166,6 +166,20 @@ def signature(data: bytes, folder: Path) -> None:
     assert statement.decode(found.payload, "m").manifest.resources
 
 
+def content(data: bytes, folder: Path) -> None:
+    """What `verify` looks for inside of pickles, archives and graphs."""
+    from interlock.models.source import open_file
+    from interlock.signing.content import graphs, pickles
+
+    path = folder / "m"
+    path.write_bytes(data)
+    with path.open("rb") as stream, open_file(path) as source:
+        for suffix in (".pt", ".npz"):
+            pickles.judge(source, stream.fileno(), suffix)
+        graphs.keras(source, stream.fileno(), "m.keras")
+        graphs.onnx(source, "m", "m", ())
+
+
 def manifest(data: bytes, folder: Path) -> None:
     from interlock.release import modelpack
 

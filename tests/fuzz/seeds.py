@@ -250,6 +250,27 @@ def bundles(folder: Path) -> list[bytes]:
     ]
 
 
+def contents(folder: Path) -> list[bytes]:
+    """Pickles by themselves and in archives, arrays, a Keras archive, and a graph with external data."""
+    import io
+    import pickle
+    import zipfile
+
+    import numpy
+
+    pickles = [pickle.dumps({"a": [1, 2.0, b"x", Path]}, protocol) for protocol in (0, 2, 4)]
+    found = [*pickles, onnx(folder)[0]]
+    for name, part in (("m/data.pkl", pickles[1]), ("config.json", b'{"class_name": "Lambda", "__lambda__": 1}')):
+        for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            archive = io.BytesIO()
+            with zipfile.ZipFile(archive, "w", method) as writer:
+                writer.writestr(name, part)
+            found.append(archive.getvalue())
+    array = io.BytesIO()
+    numpy.save(array, numpy.array([None, 1], object))
+    return [*found, array.getvalue()]
+
+
 def manifests(folder: Path) -> list[bytes]:
     """A manifest of a model."""
     from interlock.release import modelpack

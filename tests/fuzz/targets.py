@@ -102,6 +102,7 @@ _PAIRS = (
         (COMMON[0], _STATEMENT, *[within(wire.payload, each) for each in (_STATEMENT, _STATEMENT, _SHARDS, *COMMON)]),
         ("models", "signing"),
     ),
+    Target("content", readers.content, _ROOM, seeds.contents, COMMON[:1], ("signing/content",)),
     Target("manifest", readers.manifest, _ROOM, seeds.manifests, (*COMMON, _OCI, _OCI), ("release",)),
     Target("layout", readers.layout, _ROOM, seeds.indexes, (*COMMON, _OCI, _OCI), ("release",)),
     Target("attachment", readers.attachment, _ROOM, seeds.attachments, (*COMMON, _OCI, _OCI), ("release",)),

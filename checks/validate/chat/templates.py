@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from ....models.errors import UnreadableModel
 from ....models.hf_config import token_content
 from ..rulebase import Context
 from ..side import Side
@@ -26,7 +27,10 @@ class Pair(NamedTuple):
 
 
 def rendered(side: Side, *also: Side) -> dict[str, Rendered]:
-    """What the model's templates render, by name; the other sides' are rendered in the same go."""
+    """What the model's templates render, by name; the other sides' are rendered in the same go.
+
+    Raises UnreadableModel for one that was stopped: what it renders nobody knows.
+    """
     wanted = [each for each in (side, *also) if each not in _KNOWN]
     jobs = [(each, name, source) for each in wanted for name, (_, source) in each.chat_templates.items()]
     for each in wanted:
@@ -34,6 +38,11 @@ def rendered(side: Side, *also: Side) -> dict[str, Rendered]:
     results = render([(source, special_tokens(each)) for each, _, source in jobs]) if jobs else []
     for (each, name, _), result in zip(jobs, results, strict=True):
         _KNOWN[each][name] = result
+    for name, result in _KNOWN[side].items():
+        if result.stopped:
+            file = side.tree.files[side.chat_templates[name][0]].path
+            hint = "a server renders it for every request: give it loops that end"
+            raise UnreadableModel(file, f"the chat template '{name}' {result.error}", hint=hint)
     return _KNOWN[side]
 
 

@@ -41,13 +41,11 @@ def check(ctx: Context) -> Iterator[Finding]:
 
 def _fault(side: Side, model: OnnxModel, tensor: Initializer, location: str) -> str:
     where = side.tree.files[model.file].path
-    if not location or location.startswith(("/", "\\")) or "\\" in location or ".." in PurePosixPath(location).parts:
-        raise UnreadableModel(
-            where, f"tensor {tensor.name[:80]!r} has external data at {location[:200]!r}, outside the model"
-        )
-    name = beside(model, location)
+    name = inside(where, model, tensor)
     if name == model.file:
         raise UnreadableModel(where, f"tensor {tensor.name[:80]!r} has the graph itself for external data")
+    if name in side.tree.files and side.tree.files[name].kind == "onnx":
+        raise UnreadableModel(where, f"tensor {tensor.name[:80]!r} has another graph, {location!r}, for external data")
     if side.tree.single:
         path = where.parent / location
         if not path.resolve().is_relative_to(where.parent.resolve()):
@@ -65,6 +63,16 @@ def _fault(side: Side, model: OnnxModel, tensor: Initializer, location: str) -> 
     if tensor.nbytes and length < tensor.nbytes:
         return f"tensor '{tensor.name}' takes {tensor.nbytes:,} bytes, but its external data has {length:,}"
     return ""
+
+
+def inside(where: object, model: OnnxModel, tensor: Initializer) -> str:
+    """The file in the model that external data is in. Raises UnreadableModel where it would lie outside."""
+    location = dict(tensor.external).get("location", "")
+    if not location or location[0] in "/\\" or {"\\", "\0"} & set(location) or ".." in PurePosixPath(location).parts:
+        raise UnreadableModel(
+            where, f"tensor {tensor.name[:80]!r} has external data at {location[:200]!r}, outside the model"
+        )
+    return beside(model, location)
 
 
 def span(where: object, tensor: Initializer) -> tuple[int, int]:
