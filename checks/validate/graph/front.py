@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import exp, log
 
 from ....models.onnx_flow import Step
@@ -19,15 +19,16 @@ _STEPS = 60
 class Front:
     """`scale` is the factor applied to every value; `learned` where it is a vector over features. `turned` is the order
     in which the first trained operator `core` sees the input's axes, None where a reshape hides it. `swapped` is an
-    order of channels, `quantised` the scale and zero point of integers."""
+    order of channels, `quantised` the scale and zero point of the integers that a client sends, `rounded` whether
+    the graph made them."""
 
     scale: float = 1.0
     learned: bool = False
     turned: tuple[int, ...] | None = None
     swapped: tuple[int, ...] = ()
     quantised: tuple[Values, Values] | None = None
+    rounded: bool = False
     core: str = ""
-    done: list[str] = field(default_factory=list[str])
 
 
 def front(reading: Reading, value: int, rank: int | None) -> Front:
@@ -75,6 +76,10 @@ def _passes(reading: Reading, step: Step, place: int, found: Front) -> bool:
         return (place == 0 or op == "Mul") and _scaled(
             found, reading.values(step.inputs[1 - place]), -1 if op == "Div" else 1
         )
+    if op == "QuantizeLinear":
+        # Numbers rounded on the way: their own integers are none of the client's.
+        found.rounded = place == 0 and _scaled(found, reading.values(step.inputs[1]), -1)
+        return found.rounded
     if op == "DequantizeLinear":
         return place == 0 and _quantised(reading, step, place, found)
     if op == "Split":
@@ -99,7 +104,8 @@ def _quantised(reading: Reading, step: Step, place: int, found: Front) -> bool:
         zero = reading.values(step.inputs[2]) if len(step.inputs) > 2 and step.inputs[2] else None
         if scale is None:
             return False
-        found.quantised = scale, zero or (0,)
+        if not found.rounded:
+            found.quantised = scale, zero or (0,)
         return _scaled(found, scale, 1)
     return False
 

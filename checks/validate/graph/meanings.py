@@ -5,13 +5,24 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....models.onnx_flow import Step
-from ....models.onnx_values import setting
+from ....models.onnx_values import Values, setting
 from .classes import CLASSIFIERS, LOOKUPS
 from .reading import SHAPING, TRANSPARENT, Reading, integral, textual
 
 _PRODUCTS = frozenset({"MatMul", "Gemm", "Conv", "ConvTranspose", "MatMulInteger", "FusedMatMul", "LinearRegressor"})
 _BOUNDED = frozenset({"Softmax", "Sigmoid", "HardSigmoid", "Tanh", "Clip", "LogSoftmax", "Hardmax", "Normalizer"})
 _PROBABLE = frozenset({"LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT"})
+# Operators of ONNX Runtime that end in an activation; others name theirs in an attribute.
+_FUSED = {"BiasSoftmax": "Softmax", "QLinearSoftmax": "Softmax", "QLinearSigmoid": "Sigmoid"}
+# Where an operator's inputs hold the scale of the integers that it makes; the zero point follows.
+_SCALES = {
+    **dict.fromkeys(("QLinearConv", "QLinearMatMul", "QLinearAdd", "QLinearMul"), 6),
+    **dict.fromkeys(("QLinearSoftmax", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearGlobalAveragePool"), 3),
+    "QuantizeLinear": 1,
+    "QGemm": 7,
+    "QLinearConcat": 0,
+    "QLinearAveragePool": 3,
+}
 _SAME = {"GreaterOrEqual": "Greater", "LessOrEqual": "Less", "Upsample": "Resize"}
 
 
@@ -44,7 +55,8 @@ def meaning(reading: Reading, value: int) -> Meaning | None:
         return None
     step, place = made
     if step.domain and step.domain != "ai.onnx.ml" and step.op not in ("QuantizeLinear", "DequantizeLinear"):
-        return Meaning(f"{step.domain}.{step.op}", step.inputs, step, place)
+        fused = _FUSED.get(step.op) or str(reading.scalar(step, "activation", ""))
+        return Meaning(fused or f"{step.domain}.{step.op}", step.inputs, step, place)
     behind = [_op(reading, each) for each in step.inputs]
     op, inputs = _SAME.get(step.op, step.op), step.inputs
     if op == "Div" and behind[0] == "Exp" and behind[1] == "ReduceSum":
@@ -109,6 +121,16 @@ def _complement(reading: Reading, value: int) -> bool:
     """Whether a value is 1 - p."""
     inputs = _inputs(reading, value)
     return _op(reading, value) == "Sub" and reading.values(inputs[0]) == (1.0,)
+
+
+def quantised(reading: Reading, found: Meaning) -> tuple[Values, Values] | None:
+    """Scale and zero point of the integers that an operator makes, None where it makes none or they are computed."""
+    place = _SCALES.get(found.step.op)
+    inputs = found.step.inputs
+    if place is None or place >= len(inputs) or (scale := reading.values(inputs[place])) is None:
+        return None
+    zero = reading.values(inputs[place + 1]) if place + 1 < len(inputs) and inputs[place + 1] else None
+    return scale, zero or (0,)
 
 
 def decoded(reading: Reading, found: Meaning) -> int:

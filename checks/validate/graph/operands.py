@@ -8,16 +8,14 @@ from typing import Literal, NamedTuple
 
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Scalar, Values
-from .meanings import Meaning, bias, bounded
+from .meanings import Meaning, bias, bounded, quantised
 from .reading import Reading, integral, textual
 
 CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "BatchNormalization", "MaxPool", "AveragePool", "QLinearConv"})
 ALONG = frozenset({"Softmax", "LogSoftmax", "Hardmax", "ArgMax", "ArgMin", "TopK", "Concat"})
 # Operators whose constants are settings of the export, never weights.
-COMPARED = frozenset(
-    {"Greater", "Less", "Equal", "Clip", "TopK", "NonMaxSuppression", "QuantizeLinear", "Normalizer"}
-) | {
-    *("Mod", "OneHot", "Binarizer", "CumSum", "DequantizeLinear"),
+COMPARED = frozenset({"Greater", "Less", "Equal", "Clip", "TopK", "NonMaxSuppression", "Normalizer"}) | {
+    *("Mod", "OneHot", "Binarizer", "CumSum"),
 }
 # Attributes whose default stands for what exporters may write out.
 _SETTINGS: dict[str, tuple[tuple[str, Scalar], ...]] = {
@@ -62,12 +60,7 @@ def compare(old: Reading, new: Reading, before: Meaning, after: Meaning, exposed
         was, now = old.scalar(before.step, name, default), new.scalar(after.step, name, default)
         if was != now:
             yield Difference("breaks" if op == "TopK" else "unproven", f"{op} {name}", was, now)
-    if op in ("QuantizeLinear", "DequantizeLinear"):
-        for place, what in ((1, "scale"), (2, "zero point")):
-            was, now = (r.values(_at(each.inputs, place)) or (0,) for r, each in ((old, before), (new, after)))
-            if not _close(was, now) and exposed:
-                yield Difference("breaks", f"quantisation {what}", _show(was), _show(now))
-    elif op in _LISTS:
+    if op in _LISTS:
         for name, place in _LISTS[op]:
             was, now = _list(old, before, name, place), _list(new, after, name, place)
             choice = op in ("Gather", "ArrayFeatureExtractor") and was is not None and len(was) > 1
@@ -77,6 +70,14 @@ def compare(old: Reading, new: Reading, before: Meaning, after: Meaning, exposed
                 yield Difference("unproven", f"{op} {name or 'constant'}", _show(was), _show(now))
     else:
         yield from _numbers(old, new, before, after, exposed)
+
+
+def scales(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Iterator[Difference]:
+    """What integers that a client gets stand for."""
+    was, now = quantised(old, before), quantised(new, after)
+    for a, b, what in zip(was or (), now or (), ("scale", "zero point"), strict=False):
+        if not _close(a, b):
+            yield Difference("breaks", f"quantisation {what}", _show(a), _show(b))
 
 
 def _numbers(old: Reading, new: Reading, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:

@@ -74,6 +74,8 @@ class _Pairing:
             return
         self.seen.add((a.value, b.value, exposed))
         before, after = meaning(self.old, a.value), meaning(self.new, b.value)
+        if exposed and before is not None and after is not None:
+            yield from operands.scales(self.old, self.new, before, after)
         if before is None or after is None:
             yield from self.ends(a, b, before, after, exposed)
         elif before.op == after.op:
@@ -183,6 +185,9 @@ def _skip(reading: Reading, at: _At) -> _At:
             at = _At(step.inputs[0], (*at.turned, tuple(int(each) for each in turn)), at.shaped)
         elif step.op in TRANSPARENT:
             at = at._replace(value=step.inputs[0])
+        elif step.op == "DequantizeLinear" and (inner := reading.maker(step.inputs[0])) is not None:
+            # Numbers rounded on the way, or the integers of a quantised operator, are numbers again here.
+            at = at._replace(value=inner[0].inputs[0] if inner[0].op == "QuantizeLinear" else step.inputs[0])
         elif step.op in SHAPING and step.inputs[0]:
             at = _At(step.inputs[0], at.turned, True)
         else:
