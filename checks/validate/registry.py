@@ -20,7 +20,7 @@ class Family(NamedTuple):
 
 
 FAMILIES: tuple[Family, ...] = (
-    Family("files", ("fil_set", "fil_format", "fil_lost", "fil_opaque", "fil_bytes", "fil_label")),
+    Family("files", ("fil_set", "fil_format", "fil_lost", "fil_prep", "fil_opaque", "fil_bytes", "fil_label")),
     Family(
         "graph",
         (

@@ -359,7 +359,9 @@ def files_lost() -> Iterator[Mutant]:
             ("breaks",),
             "FIL-LABEL",
         )
-    for name in ("model.bin", "preprocessor_config.json", "model.tflite", "weights.h5"):
+    prepared = [{**graph(), "preprocessor_config.json": {"size": each}} for each in (224, 448)]
+    yield Mutant("size", *prepared, ("restart",), "FIL-PREP")
+    for name in ("model.bin", "model.tflite", "weights.h5"):
         files = graph()
         yield Mutant(f"{name} changed", {**files, name: b"1"}, {**files, name: b"2"}, ("unproven",), "FIL-OPAQUE")
 

@@ -16,7 +16,8 @@ RULE = Rule(
     family="CFG",
     severity=Severity.ERROR,
     summary="the model runs code of its own, and that code changed",
-    what="auto_map of config.json and tokenizer_config.json, and the Python files beside the weights, byte by byte.",
+    what="auto_map of config.json, tokenizer_config.json, preprocessor_config.json and processor_config.json, and the "
+    "Python files beside the weights, byte by byte.",
     why="with trust_remote_code the server executes whatever the new version brings, with the server's rights",
     hint="review the code as you review your own, and pin it; or use the class that the library ships",
     bad='{"auto_map": {"AutoModelForCausalLM": "modeling_x.XForCausalLM"}}   (was absent)',
@@ -58,7 +59,7 @@ def check(ctx: Context) -> Iterator[Finding]:
 def _maps(side: Side) -> list[tuple[str, str, str]]:
     """(file, pointer, module) of every entry of auto_map."""
     found: list[tuple[str, str, str]] = []
-    for file in ("config.json", "tokenizer_config.json"):
+    for file in ("config.json", "tokenizer_config.json", "preprocessor_config.json", "processor_config.json"):
         declared = (side.json(file) or {}).get("auto_map")
         entries = cast("dict[str, Any]", declared) if isinstance(declared, dict) else {}
         for key, value in sorted(entries.items()):

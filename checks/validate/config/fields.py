@@ -27,20 +27,6 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "norm epsilon": ("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps"),
     "attention bias": ("attention_bias", "qkv_bias", "use_qkv_bias"),
     "positions": ("position_embedding_type",),
-    "scale of logits": ("logits_scaling", "logit_scale"),
-    "cap of logits": ("final_logit_softcapping",),
-    "cap of attention": ("attn_logit_softcapping",),
-    "scale of attention": ("attention_multiplier", "query_pre_attn_scalar"),
-    "scale of residuals": ("residual_multiplier",),
-    "scale of embeddings": ("embedding_multiplier",),
-    "scale of experts": ("routed_scaling_factor",),
-    "scores of experts": ("scoring_func",),
-    "groups of experts": ("n_group",),
-    "groups of experts per token": ("topk_group",),
-    "dense layers first": ("first_k_dense_replace",),
-    "feed-forward bias": ("mlp_bias",),
-    "mask": ("is_decoder",),
-    "cross attention": ("add_cross_attention",),
     "vocabulary size": ("vocab_size", "padded_vocab_size"),
     "number type": ("dtype", "torch_dtype"),
     "attention window": ("sliding_window",),
@@ -51,7 +37,6 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 
 
 _WINDOW = frozenset(("attention window", "first layer with a window"))
-_SWITCHES = frozenset(("attention_bias", "mlp_bias", "is_decoder", "add_cross_attention"))
 
 
 # Families whose layers take turns, and after how many layers one attends to everything.
@@ -95,9 +80,10 @@ def _derived(config: Mapping[str, Any], flat: dict[str, Any], quantity: str) -> 
             return flat.get("encoder_layers")
         case "positions":
             return "absolute"
+        case "attention bias":
+            return default("attention_bias", flat.get("model_type"))
         case _:
-            key = NAMES[quantity][0]
-            return default(key, flat.get("model_type")) if key in _SWITCHES else None
+            return None
 
 
 def _windowed(flat: dict[str, Any]) -> bool:

@@ -4,39 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....models.tree import ModelTree
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
+from .companions import containers
 
 RULE = Rule(
     id="FIL-FORMAT",
     name="container-changed",
     family="FIL",
     severity=Severity.WARNING,
-    summary="the weights come in another container format",
-    what="Which of ONNX, safetensors, GGUF, TensorRT engine and pickle files hold the weights on each side.",
+    summary="the weights come in another container format, or there are none any more",
+    what="Which of ONNX, safetensors, GGUF, TensorRT engine, pickle and other frameworks' files hold the weights on "
+    "each side.",
     why="another container needs another loader, often another server",
     hint="publish the format that the servers were started for",
+    exemptions=("a format added beside the one that is loaded",),
 )
-
-CONTAINERS = ("onnx", "safetensors", "gguf", "engine", "pickle")
 
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Containers on one side only."""
     if ctx.old is None:
         return
-    old, new = _containers(ctx.old.tree), _containers(ctx.new.tree)
-    # An added format beside the old one changes nothing for a server that loads the old one.
-    if old - new:
+    old, new = containers(ctx.old.tree), containers(ctx.new.tree)
+    was, is_ = (", ".join(sorted(each)) or "no weights" for each in (old, new))
+    if old and not new:
+        yield ctx.finding(RULE, "breaks", "the model holds no weights any more", old=was, new=is_)
+    elif old - new:
+        yield ctx.finding(RULE, "restart", "the weights come in another container", old=was, new=is_)
+    elif new and not old:
+        yield ctx.finding(RULE, "unproven", "the live version holds no weights to compare with", old=was, new=is_)
+    elif "safetensors" in new - old and "pickle" in old:
+        # An added format changes nothing for a server that loads the old one, but this one is loaded first.
         yield ctx.finding(
-            RULE,
-            "restart",
-            "the weights come in another container",
-            old=", ".join(sorted(old)),
-            new=", ".join(sorted(new)) or "no weights",
+            RULE, "unproven", "safetensors are new beside a pickle, and are loaded instead of it", old=was, new=is_
         )
-
-
-def _containers(tree: ModelTree) -> set[str]:
-    return {kind for kind in CONTAINERS if kind in tree.kinds}

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ....models.tree import TreeFile
 from ....report.finding import Severity
+from ..config.quantisation import FILES
 from ..rulebase import Context, Finding, Level, Rule
+from .companions import inert, reader
+from .fil_prep import PREPARES
+from .pooled import judged
 
 RULE = Rule(
     id="FIL-OPAQUE",
     name="unknown-file-changed",
     family="FIL",
     severity=Severity.WARNING,
-    summary="a file that servers may read changed, and its meaning is not known here",
-    what="Files that differ between the models and belong to no format that interlock reads: pickles, "
-    "preprocessor settings, other frameworks' weights, settings of components in folders, code.",
+    summary="a file that servers may read changed, came or went, and its meaning is not known here",
+    what="Files that differ between the models and belong to no format that interlock reads: pickles, weights of other "
+    "frameworks, settings of components in folders, code. New files count where some server reads them by itself.",
     why="servers may read the file, and what it does to their answers cannot be said from its bytes",
     hint="accept the finding with a reason if the file is not served; publish pickled weights as safetensors",
-    exemptions=("documentation, licences, pictures, checksums and training logs",),
+    exemptions=(
+        "documentation, licences, pictures, checksums and training logs",
+        "new files that nobody reads without being told to",
+    ),
 )
 
-# Patterns here are compiled when they are first needed: most models have no such file.
-_INERT = (
-    r"(^|/)(readme|license|licence|notice|changelog|authors|citation|use_policy|usage|\.git|\.ds_store|"
-    r"data_config|train_script|training_config|dataset_infos?|trainer_state|training_args|all_results|eval_results|"
-    r"train_results|optimizer|scheduler|rng_state)"
-    r"|\.(md|rst|pdf|png|jpe?g|gif|svg|webp|sha256|sha256sum|md5|asc|sig|log|csv|ipynb|html|bak|lock)$"
-)
 _TOP_ONLY = frozenset({"config", "generation-config", "tokenizer", "tokenizer-config", "chat-template"})
 
 
@@ -41,7 +40,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         old = {next(iter(new)): next(iter(old.values()))}
     for name in sorted(old.keys() | new.keys()):
         file = new.get(name) or old[name]
-        if not _unjudged(ctx, file) or re.search(_INERT, name.lower()) or _external(ctx, name):
+        if not _unjudged(ctx, file) or inert(name) or _external(ctx, name):
             continue
         before, after = old.get(name), new.get(name)
         if before is not None and after is not None:
@@ -51,20 +50,26 @@ def check(ctx: Context) -> Iterator[Finding]:
         elif after is None:
             yield ctx.finding(RULE, "unproven", f"{_what(file)} '{name}' is gone", path=name, side=ctx.old)
         else:
-            level: Level = "unproven" if file.kind == "pickle" else "hot"
-            yield ctx.finding(RULE, level, f"{_what(file)} '{name}' is new", path=name)
+            who = reader(name)
+            level: Level = "unproven" if file.kind == "pickle" or who else "hot"
+            yield ctx.finding(
+                RULE, level, f"{_what(file)} '{name}' is new" + (f", and {who}" if who else ""), path=name
+            )
 
 
 def _unjudged(ctx: Context, file: TreeFile) -> bool:
     """Whether no rule reads the file: of Hugging Face files, rules read those at the top."""
+    sides = [side for side in (ctx.old, ctx.new) if side is not None]
     if file.kind == "code":
-        return not any(side.config and "auto_map" in side.config for side in (ctx.old, ctx.new) if side is not None)
+        return not any(side.config and "auto_map" in side.config for side in sides)
+    if file.kind == "other" and file.name in FILES:
+        return not all(side.config for side in sides)
     if file.kind in ("other", "pickle"):
-        return True
+        return file.name not in PREPARES and not judged(file.name)
     if "/" not in file.name or file.kind not in _TOP_ONLY:
         return False
-    engines = any(file.name in side.engines for side in (ctx.old, ctx.new) if side is not None)
-    return not engines and "_Pooling/" not in file.name and not file.name.startswith("additional_chat_templates/")
+    engines = any(file.name in side.engines for side in sides)
+    return not engines and not judged(file.name) and not file.name.startswith("additional_chat_templates/")
 
 
 def _external(ctx: Context, name: str) -> bool:

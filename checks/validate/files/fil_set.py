@@ -40,7 +40,9 @@ def check(ctx: Context) -> Iterator[Finding]:
             yield ctx.finding(RULE, "breaks", f"{kind} file '{name}' is gone", path=name, side=ctx.old)
         for name in fresh:
             # A folder with one model is often loaded as "the model in it"; with two that has no meaning any more.
-            level: Level = "restart" if len(old) == 1 else "hot"
+            # What lies in a folder of its own is loaded by who asks for it, an adapter beside the weights by itself.
+            alone = len(old) == 1 and "/" not in name
+            level: Level = "restart" if alone or name == "adapter_model" else "hot"
             yield ctx.finding(RULE, level, f"{kind} file '{name}' is new", path=name)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ....report.finding import Severity
-from ..rulebase import Context, Finding, Rule
+from ..files.pooled import addition, files, settings
+from ..rulebase import Context, Finding, Level, Rule, Step
 from ..side import Side
 from ..weights.tables import contents
 from ..weights.tables import pairs as sets
@@ -19,23 +20,34 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="an embedding model has other weights: old and new vectors do not share a space",
     what="Pooling modules (modules.json), graphs whose file, name or output says embedding, and graphs that end in "
-    "a normalised vector, where the weights or the pooling changed.",
+    "a normalised vector, where the weights changed; the pooling, prompts, length and similarity that "
+    "sentence-transformers reads.",
     why="a vector index or a classifier trained on the old vectors silently mixes two spaces of the same dimension",
     hint="embed the stored vectors again and switch index and model together; or show with --run that the cosine "
     "similarity is at least contract.cosine",
+    exemptions=("a default that is only written out", "prompts under new names, which nobody asks for yet"),
 )
 
 if TYPE_CHECKING:
     from ....models.onnx import OnnxModel, Value
 
+# Settings whose meaning is known: the vectors, or what they are compared by, change with them.
+_KNOWN = frozenset(
+    (
+        *("modules", "word_embedding_dimension", "include_prompt", "max_seq_length", "do_lower_case"),
+        *("similarity_fn_name", "truncate_dim", "default prompt", "in_features", "out_features", "bias"),
+        *("activation_function", "weights", "dimension", "dropout"),
+    )
+)
 _NAME = r"(?i)embed(?!_tokens|_in\b)|sentence_vec|pooler_output|image_features|text_features"
-_POOLING = r"(^|/)(modules\.json|sentence_bert_config\.json|\d+_\w+/config\.json)$"
 
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Embedding models whose numbers changed, unless the behavioural stage measured that they did not."""
     if ctx.old is None:
         return
+    if not (ctx.old.tree.single or ctx.new.tree.single):
+        yield from _settings(ctx)
     measured = ctx.options.get("cosine")
     if measured is not None and ctx.contract.cosine and measured >= ctx.contract.cosine:
         return
@@ -47,12 +59,24 @@ def check(ctx: Context) -> Iterator[Finding]:
     for pair in sets(ctx):
         if contents(ctx, pair) != "same":
             yield _finding(ctx, pair.new.files[0], f"the embedding model changed ({pooled})", measured)
-    for name in sorted(ctx.old.tree.files.keys() | ctx.new.tree.files.keys()):
-        if re.search(_POOLING, name) and ctx.same(name, name) != "same":
+
+
+def _settings(ctx: Context) -> Iterator[Finding]:
+    """What sentence-transformers does around the model: pooling, prompts, length, similarity."""
+    assert ctx.old is not None  # noqa: S101
+    for name in sorted(files(ctx.old) | files(ctx.new)):
+        old, new = settings(ctx.old, name), settings(ctx.new, name)
+        for key in sorted(old.keys() | new.keys()):
+            a, b = old.get(key), new.get(key)
+            if a == b or (key not in old and addition(key)):
+                continue
             side = ctx.new if name in ctx.new.tree.files else ctx.old
-            yield ctx.finding(
-                RULE, "breaks", f"pooling changed in '{name}'", path=name, side=side, plan=("reembed-index",)
-            )
+            known = key in _KNOWN or key.startswith(("pooling_mode_", "prompt of "))
+            what = "pooling" if name == "modules.json" or "/" in name else "what is put around a text"
+            steps: tuple[Step, ...] = () if key == "similarity_fn_name" else ("reembed-index",)
+            level: Level = "breaks" if known or key.startswith("prompt ") else "unproven"
+            message = f"{what} changed in '{name}', {key}"
+            yield ctx.finding(RULE, level, message, path=name, side=side, pointer=f"/{key}", old=a, new=b, plan=steps)
 
 
 def _graphs(ctx: Context, measured: float | None) -> Iterator[Finding]:

@@ -64,13 +64,7 @@ def geometry() -> Iterator[Mutant]:
             ("torch_dtype", "float16"),
             ("layer_types", ["sliding_attention", "full_attention"]),
         ),
-        *(
-            ("final_logit_softcapping", 30.0),
-            ("attn_logit_softcapping", 50.0),
-            ("mlp_bias", True),
-            ("is_decoder", True),
-        ),
-        *(("logits_scaling", 8.0), ("query_pre_attn_scalar", 224), ("num_experts_per_tok", 2), ("topk_group", 2)),
+        *(("position_embedding_type", "relative_key"), ("num_experts_per_tok", 2)),
         *(("rms_norm_eps", 1e-6), ("num_local_experts", 8), ("attention_bias", True), ("moe_intermediate_size", 32)),
     ):
         yield f"{key} {value}", config(), config(**{key: value}), "CFG-GEOM", "restart"
@@ -213,6 +207,8 @@ def others() -> Iterator[Mutant]:
     """Keys that no rule knows."""
     for key, value in (
         ("vision_config", {"depth": 2}),
+        *(("final_logit_softcapping", 30.0), ("attn_logit_softcapping", 50.0), ("mlp_bias", True)),
+        *(("logits_scaling", 8.0), ("query_pre_attn_scalar", 224), ("topk_group", 2), ("is_decoder", True)),
         ("return_dict", False),
         ("output_hidden_states", True),
         ("task_specific_params", {"summarization": {"min_length": 30}}),

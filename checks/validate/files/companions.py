@@ -1,0 +1,80 @@
+"""Files beside the weights: which are never served, which servers read by themselves, and which hold weights."""
+
+from __future__ import annotations
+
+import re
+
+from ....models.tree import ModelTree, TreeFile
+
+# Patterns are compiled when they are first needed: most models have no such file.
+_INERT = (
+    r"(^|/)(readme|license|licence|notice|changelog|authors|citation|use_policy|usage|\.git|\.ds_store|model_card|"
+    r"data_config|train_script|training_config|dataset_infos?|trainer_state|trainer_log|training_args|all_results|"
+    r"eval_results|train_results|metrics\.json|results\.json|recipe\.yaml|events\.out|rng_state|"
+    r"(optimizer|scheduler)\.(pt|bin|pth))"
+    r"|\.(md|rst|pdf|png|jpe?g|gif|svg|webp|sha256|sha256sum|md5|asc|sig|log|ipynb|html|bak|lock)$"
+    r"|(results?|metrics|loss|scores?|eval\w*|log)\.csv$"
+)
+
+# Who reads a file because it is there, with no option that names it.
+READ_BY = {
+    "handler.py": "Hugging Face endpoints run it",
+    "inference.py": "SageMaker runs it",
+    "model.py": "Triton's Python backend runs it",
+    "requirements.txt": "endpoints install what it names",
+    "conda.yaml": "MLflow builds its environment from it",
+    "python_env.yaml": "MLflow builds its environment from it",
+    "mlmodel": "MLflow serves what it says",
+    "model-settings.json": "MLServer serves what it says",
+    "serving.properties": "DJL and SageMaker take the engine and its options from it",
+    "params.json": "vLLM loads Mistral's format by it",
+    "model_index.json": "diffusers builds the pipeline from it",
+    "genai_config.json": "onnxruntime-genai takes search options and special tokens from it",
+    "mlc-chat-config.json": "MLC takes the conversation template and sampling from it",
+    "openvino_config.json": "OpenVINO takes the quantisation from it",
+    "neuron_config.json": "Neuron takes the compiled shapes from it",
+    "audio_tokenizer_config.json": "processors load the audio tokenizer that it names",
+    "kv_cache_scales.json": "servers scale a quantised cache by it",
+    "manifest.json": "TorchServe runs the handler that it names",
+}
+
+_WEIGHTS = {
+    ".h5": "Keras",
+    ".keras": "Keras",
+    ".msgpack": "Flax",
+    ".ot": "Rust",
+    ".pb": "TensorFlow",
+    ".tflite": "TensorFlow Lite",
+    ".mlmodel": "Core ML",
+    ".pte": "ExecuTorch",
+    ".pt2": "PyTorch export",
+    ".nemo": "NeMo",
+    ".npz": "NumPy",
+    ".ubj": "XGBoost",
+    ".cbm": "CatBoost",
+    ".joblib": "joblib",
+    ".mnn": "MNN",
+    ".rknn": "RKNN",
+    ".rkllm": "RKLLM",
+}
+_CONTAINERS = ("onnx", "safetensors", "gguf", "engine", "pickle")
+
+
+def inert(name: str) -> bool:
+    """Whether a file is documentation, a picture, a checksum, or a trainer's."""
+    return re.search(_INERT, name.lower()) is not None
+
+
+def reader(name: str) -> str:
+    """Who reads a file by itself; empty where nobody is known to."""
+    return READ_BY.get(name.rpartition("/")[2].lower(), "")
+
+
+def containers(tree: ModelTree) -> set[str]:
+    """The formats that hold a model's weights."""
+    found = {kind for kind in _CONTAINERS if any(not inert(file.name) for file in tree.of(kind))}
+    return found | {framework for file in tree.of("other") if (framework := _framework(file))}
+
+
+def _framework(file: TreeFile) -> str:
+    return _WEIGHTS.get(file.name[file.name.rfind(".") :].lower(), "")
