@@ -95,9 +95,8 @@ def _disagreement(one: Tokenizer, other: Tokenizer) -> str:
         for number, pair in {**found.renamed, **found.activated}.items()
         if number not in literals or pair[0].strip() != pair[1].strip()
     }
-    missing = {
-        n: token for n, token in found.removed.items() if n not in literals and n <= max(other.tokens, default=-1)
-    }
+    largest = other.largest
+    missing = {n: token for n, token in found.removed.items() if n not in literals and n <= largest}
     if different:
         return f"{len(different):,} ids: {shown(different, 3)}"
     return f"{len(missing):,} ids that only the first has: {shown(missing, 3)}" if missing else ""
