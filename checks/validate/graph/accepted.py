@@ -40,7 +40,7 @@ class Accepted:
 _KEPT = SHAPING | TRANSPARENT | {"Transpose", "Clip", "Relu", "Abs", "Tile"}
 _EITHER = frozenset({"Concat", "Where", "Min", "Max", "If", "Loop", "Scan"})
 _MEASURES = frozenset({"Shape", "Size"})
-_STEPS = 200
+_STEPS = 100  # deep enough for any preparation of ids, and far from Python's own limit
 # Operators of other domains with tables: where the table and where its index lie among their inputs.
 _FUSED = {
     "EmbedLayerNormalization": ((2, 0), (3, 0), (4, 1)),

@@ -30,67 +30,56 @@ _FIRST = (
         *("OptionalGetElement", "Scatter", "ConcatFromSequence", "SplitToSequence"),
     }
 )
-_ALL = frozenset({"Concat", "If", "Loop", "Scan", "SequenceConstruct", "SequenceInsert", "StringConcat", "Optional"})
+_ALL = frozenset(
+    {"Concat", "If", "Loop", "Scan", "SequenceConstruct", "SequenceInsert", "StringConcat", "Optional"}
+) | {"Where"}
 # Columns keep their meaning through these.
 _COLUMNS = frozenset({"Softmax", "LogSoftmax", "Sigmoid", "Mul", "Div", "Add", "Sub", "Scaler", "Imputer", "Binarizer"})
+_NAMED = CLASSIFIERS | {"ZipMap", "OneHotEncoder", "DictVectorizer", "TfIdfVectorizer"}
 _KEYS = ("classlabels_strings", "classlabels_int64s", "classlabels_ints")
 _LONG = 4096
+_NESTED = 20
 
 
-def labels(reading: Reading, value: int) -> list[Labels]:
+def labels(reading: Reading, value: int, depth: int = 0) -> list[Labels]:
     """Every list of labels that comes out at a value, in the order of the graph. What training moves is none."""
     found: list[Labels] = []
     seen: set[int] = set()
-
-    def take(values: Values | None) -> None:
-        if values and (listed := tuple(map(str, values))) not in found:
-            found.append(listed)
-
-    def walk(value: int) -> None:
-        if value in seen or not value or len(seen) > _LONG:
-            return
+    todo = [value]
+    while todo and len(seen) < _LONG:
+        value = todo.pop()
+        if value in seen or not value:
+            continue
         seen.add(value)
-        held = reading.flow.held.get(value)
-        if held is not None:
-            if (
-                textual(held)
-                or integral(held)
-                or (held.attribute is not None and held.attribute.name in ("value_string", "value_strings"))
-            ):
-                take(reading.values(value))
-            return
-        made = reading.maker(value)
-        if made is None:
-            return
-        step, _ = made
-        if step.domain == "ai.onnx.ml" and _learned(step):
-            take(_named(reading, step))
-        elif step.domain == "ai.onnx.ml" and step.op in _MAPS:
-            take(_mapped(reading, step))
-        elif step.op in LOOKUPS:
-            walk(step.inputs[0])
-        elif step.domain in ("", "ai.onnx.ml") and step.op == "StringNormalizer":
-            take((str(reading.scalar(step, "case_change_action", "NONE")),))
-            walk(step.inputs[0])
-        elif step.domain in ("", "ai.onnx.ml") and step.op in _FIRST:
-            walk(step.inputs[0])
-        elif not step.domain and step.op == "Where":
-            walk(step.inputs[1])
-            walk(step.inputs[2])
-        elif not step.domain and step.op in _ALL:
-            for each in step.inputs[1:] if step.op == "If" else step.inputs:
-                walk(each)
-        elif step.op in _COLUMNS:
-            for each in step.inputs:
-                if reading.held(each) is None:
-                    walk(each)
-
-    walk(value)
+        said, further = _at(reading, value, depth)
+        if said and (listed := tuple(map(str, said))) not in found:
+            found.append(listed)
+        todo.extend(reversed(further))
     return found
 
 
-def _learned(step: Step) -> bool:
-    return step.op in CLASSIFIERS or step.op in ("ZipMap", "OneHotEncoder", "DictVectorizer", "TfIdfVectorizer")
+def _at(reading: Reading, value: int, depth: int) -> tuple[Values | None, tuple[int, ...]]:
+    """The labels that a value has itself, and the values whose labels come out there."""
+    held = reading.flow.held.get(value)
+    if held is not None:
+        plain = held.attribute is not None and held.attribute.name in ("value_string", "value_strings")
+        return (reading.values(value) if plain or textual(held) or integral(held) else None), ()
+    made = reading.maker(value)
+    if made is None or made[0].domain not in ("", "ai.onnx.ml") or not made[0].inputs:
+        return None, ()
+    step = made[0]
+    op, inputs = step.op, step.inputs
+    if op in _NAMED:
+        return _named(reading, step), ()
+    if op in _MAPS:
+        return (_mapped(reading, step, depth) if depth < _NESTED else None), ()
+    if op == "StringNormalizer":
+        return (str(reading.scalar(step, "case_change_action", "NONE")),), inputs[:1]
+    if op in LOOKUPS or op in _FIRST:
+        return None, inputs[:1]
+    if op in _ALL:
+        return None, inputs[1:] if op in ("If", "Where") else inputs
+    return None, tuple(each for each in inputs if reading.held(each) is None) if op in _COLUMNS else ()
 
 
 def _named(reading: Reading, step: Step) -> Values | None:
@@ -127,11 +116,11 @@ def default(reading: Reading, step: Step) -> str:
     return ""
 
 
-def _mapped(reading: Reading, step: Step) -> Values | None:
+def _mapped(reading: Reading, step: Step, depth: int) -> Values | None:
     mapping = table(reading, step)
     if mapping is None:
         return None
-    before = labels(reading, step.inputs[0])
+    before = labels(reading, step.inputs[0], depth + 1)
     other = default(reading, step)
     if len(before) == 1:
         return tuple(mapping.get(name, other) for name in before[0])

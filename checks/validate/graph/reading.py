@@ -34,10 +34,23 @@ class Reading:
         """The value behind operators that leave values as they are, whatever they do to its shape or type."""
         for _ in range(_DEEP):
             made = self.flow.maker.get(value)
-            if made is None or made[0].domain or made[0].op not in SHAPING | TRANSPARENT or not made[0].inputs[0]:
+            if made is None or not made[0].inputs:
                 break
-            value = made[0].inputs[0]
+            step = made[0]
+            if not step.domain and step.op in SHAPING | TRANSPARENT and step.inputs[0]:
+                value = step.inputs[0]
+            elif (behind := self.rounded(step)) is not None:
+                value = behind
+            else:
+                break
         return value
+
+    def rounded(self, step: Step) -> int | None:
+        """What a DequantizeLinear makes numbers of again: the ones that were rounded, or a quantised operator's."""
+        made = self.maker(step.inputs[0]) if step.op == "DequantizeLinear" else None
+        if made is None:
+            return None
+        return made[0].inputs[0] if made[0].op == "QuantizeLinear" else step.inputs[0]
 
     def held(self, value: int) -> Held | None:
         """The constant behind a value, None where it is computed or sent. Its dims may be those before a reshape."""

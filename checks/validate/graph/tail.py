@@ -44,7 +44,8 @@ _ALL = frozenset(
     {"Concat", "Where", "Mul", "If", "Loop", "Scan", "SequenceConstruct", "And", "Or", "Xor", "Max", "Min"}
 )
 AFFINE = frozenset({"Add", "Sub", "Mul", "Div", "Pow"})
-_LIMIT = 400
+_LIMIT = 2000
+_NESTED = 20
 
 
 class _At(NamedTuple):
@@ -60,17 +61,28 @@ def compare(old: Reading, new: Reading, a: int, b: int, rank: int | None) -> Ite
 
     `rank` is the output's number of dimensions, None where it is not declared.
     """
-    yield from _Pairing(old, new, rank).walk(_At(a), _At(b), True)
+    yield from _Pairing(old, new, rank, [_LIMIT]).run(_At(a), _At(b), True)
 
 
 class _Pairing:
-    def __init__(self, old: Reading, new: Reading, rank: int | None) -> None:
-        self.old, self.new, self.rank = old, new, rank
-        self.seen: set[tuple[int, int, bool]] = set()
+    """The pairs of values still to compare. `left` bounds them over all bodies together."""
 
-    def walk(self, a: _At, b: _At, exposed: bool) -> Iterator[Difference]:
+    def __init__(self, old: Reading, new: Reading, rank: int | None, left: list[int], depth: int = 0) -> None:
+        self.old, self.new, self.rank, self.left, self.depth = old, new, rank, left, depth
+        self.seen: set[tuple[int, int, bool]] = set()
+        self.todo: list[tuple[_At, _At, bool]] = []
+
+    def run(self, a: _At, b: _At, exposed: bool) -> Iterator[Difference]:
+        """Compare a pair and all that it leads to; `exposed` where a client sees these numbers."""
+        self.todo.append((a, b, exposed))
+        while self.todo and self.left[0] > 0:
+            self.left[0] -= 1
+            yield from self.pair(*self.todo.pop())
+
+    def pair(self, a: _At, b: _At, exposed: bool) -> Iterator[Difference]:
+        """One pair of values."""
         a, b = _skip(self.old, a), _skip(self.new, b)
-        if (a.value, b.value, exposed) in self.seen or len(self.seen) > _LIMIT:
+        if (a.value, b.value, exposed) in self.seen:
             return
         self.seen.add((a.value, b.value, exposed))
         before, after = meaning(self.old, a.value), meaning(self.new, b.value)
@@ -98,7 +110,7 @@ class _Pairing:
     def other(self, a: _At, b: _At, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:
         """Two operators that are not the same: the graph of one side may have a step more."""
         if (steps := self.undecoded(a, b, before, after)) is not None:
-            yield from self.walk(*steps, exposed)
+            self.todo.append((*steps, exposed))
             return
         for side, reading, at, found in ((0, self.old, a, before), (1, self.new, b, after)):
             if found.op in ("If", "Loop", "Scan"):
@@ -110,7 +122,7 @@ class _Pairing:
                     shown = f"{found.op} {added.shown}"
                     yield Difference("unproven", "scale", None if side else shown, shown if side else None)
                 further = at._replace(value=added.value)
-                yield from self.walk(*((a, further) if side else (further, b)), exposed)
+                self.todo.append((a, further, exposed) if side else (further, b, exposed))
                 return
         if not exposed or not {before.op, after.op} & STRONG or _equivalent(self.old, self.new, before, after):
             return
@@ -126,9 +138,12 @@ class _Pairing:
     def branches(self, a: _At, b: _At, found: Meaning, side: int, exposed: bool) -> Iterator[Difference]:
         """A choice of bodies against none: it differs where none of the bodies agrees."""
         said: list[list[Difference]] = []
+        if self.depth >= _NESTED:
+            return
         for value in found.inputs[1:] if found.op == "If" else found.inputs:
             one, two = (a, b._replace(value=value)) if side else (a._replace(value=value), b)
-            said.append(list(_Pairing(self.old, self.new, self.rank).walk(one, two, exposed)))
+            inner = _Pairing(self.old, self.new, self.rank, self.left, self.depth + 1)
+            said.append(list(inner.run(one, two, exposed)))
         yield from min(said, key=len) if said else ()
 
     def same(self, a: _At, b: _At, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:
@@ -150,15 +165,15 @@ class _Pairing:
         further = exposed and op not in _SHIELDS
         if op in _SHIELDS or op in _PASSES:
             hidden = further and not (op == "TopK" and before.place == 1)
-            yield from self.walk(a._replace(value=before.inputs[0]), b._replace(value=after.inputs[0]), hidden)
+            self.todo.append((a._replace(value=before.inputs[0]), b._replace(value=after.inputs[0]), hidden))
         elif op in _ALL or op in AFFINE:
             shown = further and (op in _ALL or meanings.affine(self.old, before) is not None)
             for one, two in _paired(self.old, self.new, before, after):
-                yield from self.walk(a._replace(value=one), b._replace(value=two), shown)
+                self.todo.append((a._replace(value=one), b._replace(value=two), shown))
         elif op in LOOKUPS:
-            yield from self.walk(a._replace(value=before.inputs[0]), b._replace(value=after.inputs[0]), further)
+            self.todo.append((a._replace(value=before.inputs[0]), b._replace(value=after.inputs[0]), further))
             if self.old.held(before.inputs[0]) is not None:
-                yield from self.walk(a._replace(value=before.inputs[1]), b._replace(value=after.inputs[1]), False)
+                self.todo.append((a._replace(value=before.inputs[1]), b._replace(value=after.inputs[1]), False))
 
     def sides(self, before: Meaning, after: Meaning) -> tuple[tuple[Reading, Meaning], tuple[Reading, Meaning]]:
         return (self.old, before), (self.new, after)
@@ -177,7 +192,7 @@ def _skip(reading: Reading, at: _At) -> _At:
     """The value behind casts and changes of shape."""
     for _ in range(_LIMIT):
         made = reading.maker(at.value)
-        if made is None or made[0].domain or not made[0].inputs:
+        if made is None or (made[0].domain and made[0].op != "DequantizeLinear") or not made[0].inputs:
             break
         step = made[0]
         if step.op == "Transpose":
@@ -185,9 +200,8 @@ def _skip(reading: Reading, at: _At) -> _At:
             at = _At(step.inputs[0], (*at.turned, tuple(int(each) for each in turn)), at.shaped)
         elif step.op in TRANSPARENT:
             at = at._replace(value=step.inputs[0])
-        elif step.op == "DequantizeLinear" and (inner := reading.maker(step.inputs[0])) is not None:
-            # Numbers rounded on the way, or the integers of a quantised operator, are numbers again here.
-            at = at._replace(value=inner[0].inputs[0] if inner[0].op == "QuantizeLinear" else step.inputs[0])
+        elif (behind := reading.rounded(step)) is not None:
+            at = at._replace(value=behind)
         elif step.op in SHAPING and step.inputs[0]:
             at = _At(step.inputs[0], at.turned, True)
         else:
