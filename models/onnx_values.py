@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from .onnx import Attribute, Initializer
+from .onnx import Attribute, Initializer, OnnxModel
 from .onnx_tensors import read_tensor
 from .protobuf import BYTES, FIXED32, fields, integers, signed
 from .source import Source, Window
@@ -20,6 +20,7 @@ Values = tuple[Scalar, ...]
 # A list of labels may be long, a list of numbers that is no weight is short.
 TEXT_BYTES = 16 << 20
 NUMBERS = 4096
+_READ = 1 << 16
 
 # The codes of the module struct.
 _KINDS = "float double float16 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool"
@@ -101,6 +102,18 @@ def values(source: Source, tensor: Initializer, limit: int = NUMBERS) -> Values 
             return None
         return _bits(tensor.dtype, numbers)
     return None
+
+
+def read_small(source: Source, model: OnnxModel) -> None:
+    """Read every attribute and small tensor once, so that a source which keeps what it read has them."""
+    for graph in model.graphs():
+        for node in graph.nodes:
+            for attribute in node.attributes:
+                source.read(attribute.begin, min(attribute.end - attribute.begin, _READ))
+    for tensor in model.weights():
+        size = tensor.end - tensor.begin
+        if not tensor.external and size and (tensor.dtype == "string" or tensor.numel <= NUMBERS):
+            source.read(tensor.begin, min(size, TEXT_BYTES))
 
 
 def _bits(dtype: str, numbers: Sequence[int]) -> Values | None:

@@ -215,13 +215,14 @@ def _read(source: RangeSource, remote: _Remote) -> None:
     """Run the reader once, so that the header is there. What it cannot read, it will say again on the local file."""
     from ...models.gguf import parse_gguf
     from ...models.onnx import parse_onnx
+    from ...models.onnx_values import read_small
     from ...models.safetensors import parse_header
 
     try:
         if remote.kind == "safetensors":
             parse_header(source, remote.name)
         elif remote.kind == "onnx":
-            parse_onnx(source, remote.name)
+            read_small(source, parse_onnx(source, remote.name))
         else:
             # Vocabulary scores are skipped by the reader, but tokenizer rules want them.
             source.read(0, parse_gguf(source, remote.name).data_begin)

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import socket
+import struct
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -191,3 +192,41 @@ def test_command_line(server: Server, capsys: pytest.CaptureFixture[str]) -> Non
     assert run(BY_NAME["validate"], [f"{server.url}/a.onnx"]) == exits.PASS
     assert run(BY_NAME["validate"], [f"{server.url}/b.onnx"]) == exits.BAD_INPUT
     assert "not found" in capsys.readouterr().err
+
+
+def scattered(codes: list[int], fill: float) -> bytes:
+    """A classifier whose small constants lie between weights, each in a place that no other request reads."""
+    from onnx import TensorProto, helper
+
+    weights = [
+        helper.make_tensor(f"w{i}", TensorProto.FLOAT, [100, 100], struct.pack("<10000f", *[fill] * 10_000), raw=True)
+        for i in range(8)
+    ]
+    small = [helper.make_tensor(f"s{i}", TensorProto.FLOAT, [], [0.5]) for i in range(8)]
+    lookup = helper.make_tensor("l", TensorProto.INT64, [4000], struct.pack("<4000q", *codes * 2000), raw=True)
+    nodes, last = [], "x"
+    for i in range(8):
+        nodes.append(helper.make_node("MatMul", [last, f"w{i}"], [f"a{i}"]))
+        nodes.append(helper.make_node("Mul", [f"a{i}", f"s{i}"], [f"b{i}"]))
+        last = f"b{i}"
+    nodes.append(helper.make_node("ArgMax", [last], ["i"], axis=1, keepdims=0))
+    nodes.append(helper.make_node("Gather", ["l", "i"], ["y"]))
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 100])],
+        [helper.make_tensor_value_info("y", TensorProto.INT64, ["N"])],
+        [*(each for pair in zip(weights, small, strict=True) for each in pair), lookup],
+    )
+    opsets = [helper.make_opsetid("", 17)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
+
+
+def test_labels_inside_a_remote_graph_are_read(server: Server) -> None:
+    models = {"old": ([3, 5], 0.5), "retrained": ([3, 5], 0.25), "swapped": ([5, 3], 0.5)}
+    folder(server.root, {f"{name}.onnx": scattered(*each) for name, each in models.items()})
+    for name, verdict in (("retrained", "hot"), ("swapped", "breaks")):
+        with open_remote(f"{server.url}/{name}.onnx") as new, open_remote(f"{server.url}/old.onnx") as old:
+            report = validate(new, old, contract=Contract())
+        assert report.facts["verdict"] == verdict, [finding.message for finding in report.findings]
+        assert report.exit_code == (exits.PASS if verdict == "hot" else exits.REFUSED)
