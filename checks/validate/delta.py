@@ -1,8 +1,9 @@
 """What a delta update would ship: which tensors changed and how many bytes they have; which subgraphs changed.
 
-Tensors are compared by the digests that both signatures carry (`sign --tensor-digests`), else by bytes as long as a
-set has at most `contents.WHOLE` of them; in larger sets one sample of each tensor can prove a change, and what agrees
-in it counts as unknown, so that `bytes_to_ship` is an upper bound. Signatures are not verified here.
+Tensors are compared by bytes as long as a set has at most `contents.WHOLE` of them. In larger sets one sample of each
+tensor can prove a change; for what agrees in it, the digests that both signatures carry (`sign --tensor-digests`) are
+believed, and without them it counts as unknown, so that `bytes_to_ship` is an upper bound. Nobody verified those
+signatures here, and `digests` says so wherever they told anything.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from .graph.contract import Pair as Graphs
 
 SHOWN = 50
+UNVERIFIED = "signed, not verified here"
 _SAMPLE = 256
 
 
@@ -47,10 +49,14 @@ class _Count:
     same: int = 0
     ship: int = 0
     total: int = 0
+    signed: int = 0  # how many were told by digests
 
 
 def delta(ctx: Context) -> dict[str, Any] | None:
-    """`{"tensors": …, "bytes_to_ship", "bytes_total", "exact", "subgraphs": [...]}`; None without OLD or tensors."""
+    """`{"tensors", "changed", "bytes_to_ship", "bytes_total", "exact", "digests", "subgraphs"}`.
+
+    None without OLD or tensors.
+    """
     if ctx.old is None:
         return None
     count = _Count([], [], [], [])
@@ -92,6 +98,7 @@ def delta(ctx: Context) -> dict[str, Any] | None:
         "bytes_to_ship": count.ship,
         "bytes_total": count.total,
         "exact": not count.unknown,
+        "digests": UNVERIFIED if count.signed else None,
         "subgraphs": groups[:SHOWN],
     }
 
@@ -144,7 +151,8 @@ def _compare(count: _Count, old: dict[str, Span], new: dict[str, Span]) -> None:
             if name not in old:
                 count.added.append(name)
             else:
-                state = _compared(old[name], place, files, whole=whole)
+                state, signed = _compared(old[name], place, files, whole=whole)
+                count.signed += signed
                 if state == "same":
                     count.same += 1
                     continue
@@ -152,27 +160,25 @@ def _compare(count: _Count, old: dict[str, Span], new: dict[str, Span]) -> None:
             count.ship += size
 
 
-def _compared(old: Span, new: Span, files: _Files, *, whole: bool) -> Same:
+def _compared(old: Span, new: Span, files: _Files, *, whole: bool) -> tuple[Same, bool]:
+    """Whether the tensors are the same, and whether only digests told."""
     size = new.end - new.begin
     if old.kind != new.kind or old.end - old.begin != size:
-        return "different"
-    signed = bool(old.digest and new.digest)
-    if signed and old.digest != new.digest:
-        return "different"
-    if not old.path or not new.path:
-        return "same" if signed else "unknown"
+        return "different", False
 
     def unequal(at: int, length: int) -> bool:
         return files.read(old.path, old.begin + at, length) != files.read(new.path, new.begin + at, length)
 
-    if unequal(max(0, size // 2 - _SAMPLE // 2), min(_SAMPLE, size)):
-        return "different"
-    if signed:
-        return "same"
-    if not whole:
-        return "unknown"
-    step = 1 << 20
-    return "different" if any(unequal(at, min(step, size - at)) for at in range(0, size, step)) else "same"
+    if old.path and new.path:
+        if unequal(max(0, size // 2 - _SAMPLE // 2), min(_SAMPLE, size)):
+            return "different", False
+        if whole:
+            step = 1 << 20
+            differ = any(unequal(at, min(step, size - at)) for at in range(0, size, step))
+            return ("different" if differ else "same"), False
+    if not old.digest or not new.digest:
+        return "unknown", False
+    return ("same" if old.digest == new.digest else "different"), True
 
 
 def _path(side: Side, name: str) -> str:

@@ -80,6 +80,8 @@ def _delta(delta: dict[str, Any]) -> str:
     bound = "" if delta["exact"] else "at most "
     ships = f"{bound}{delta['bytes_to_ship']:,} of {delta['bytes_total']:,} bytes"
     text = f"tensors: {', '.join(parts) or 'none'}; ships {ships}"
+    if delta["digests"]:
+        text += f", by digests in model.sig ({delta['digests']}; interlock verify checks them)"
     for group in delta["subgraphs"][:3]:
         kinds = ", ".join(f"{count} {name}" for name, count in list(group["types"].items())[:4])
         text += f"\nsubgraph of {group['operators']} operators at '{group['first']}': {kinds}"

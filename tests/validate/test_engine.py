@@ -239,7 +239,26 @@ def test_delta_names_what_changed(tmp_path: Path) -> None:
     assert delta["exact"]
 
 
-def test_delta_by_signed_digests_is_exact_for_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _empty(folder: Path) -> str:
+    (folder / "interlock.yaml").write_text("contract: {}\n")
+    return str(folder / "interlock.yaml")
+
+
+def test_delta_believes_bytes_before_signed_digests(tmp_path: Path) -> None:
+    """A signature that is older than the file says nothing about it."""
+    tensors = llama_tensors()
+    for name in ("old", "new"):
+        path = folder(tmp_path / name, {"config.json": llama(), "model.safetensors": safetensors(tensors)})
+        key = str(tmp_path / f"{name}-key")
+        assert run(BY_NAME["sign"], [str(path), "--generate-key", key, "--tensor-digests"]) == exits.PASS
+    (tmp_path / "new" / "model.safetensors").write_bytes(safetensors(tensors, fills={"model.norm.weight": 9}))
+    delta = validate(tmp_path / "new", tmp_path / "old", contract=Contract()).facts["delta"]
+    assert (delta["changed"], delta["exact"], delta["digests"]) == (["model.norm.weight"], True, None)
+
+
+def test_delta_by_signed_digests_is_exact_for_any_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     tensors = llama_tensors()
     paths: list[Path] = []
     for name, fills in (("old", {}), ("new", {"model.norm.weight": 9})):
@@ -253,6 +272,11 @@ def test_delta_by_signed_digests_is_exact_for_any_size(tmp_path: Path, monkeypat
     delta = validate(paths[1], paths[0], contract=Contract()).facts["delta"]
     assert delta["exact"]
     assert delta["changed"] == ["model.norm.weight"]
+    assert delta["digests"] == "signed, not verified here"
+    assert run(BY_NAME["validate"], [str(paths[1]), "--against", str(paths[0]), "--config", _empty(tmp_path)]) == 0
+    assert (
+        "by digests in model.sig (signed, not verified here; interlock verify checks them)" in capsys.readouterr().out
+    )
     (paths[1] / "model.sig").write_text("{")
     assert validate(paths[1], paths[0], contract=Contract()).facts["delta"] is None
 
