@@ -112,7 +112,10 @@ class Graph:
 
 @dataclass(slots=True)
 class OnnxModel:
-    """An ONNX file. `opsets` maps domain to version, the default domain being ''."""
+    """An ONNX file. `opsets` maps domain to version, the default domain being ''.
+
+    `functions` go by (domain, name, overload); `repeated` names those that the file defines more than once.
+    """
 
     file: str
     size: int
@@ -122,6 +125,7 @@ class OnnxModel:
     model_version: int = 0
     graph: Graph = field(default_factory=Graph)
     functions: dict[tuple[str, str, str], Graph] = field(default_factory=dict[tuple[str, str, str], Graph])
+    repeated: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
     metadata: dict[str, str] = field(default_factory=dict[str, str])
 
     @property

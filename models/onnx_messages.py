@@ -43,6 +43,8 @@ class Reader:
                     model.metadata[key] = item
                 case 25, 2:
                     key, body = self.function(value, end)
+                    if key in model.functions:
+                        model.repeated.append(key)
                     model.functions[key] = body
                 case _:
                     pass

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from ....models.onnx import Graph, OnnxModel
+from ....models.onnx import Dimension, Graph, OnnxModel
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
+from .contract import show_size
+from .scopes import Fault, counts, faults
 
 RULE = Rule(
     id="ONX-GRAPH",
@@ -15,33 +16,42 @@ RULE = Rule(
     family="ONX",
     severity=Severity.ERROR,
     summary="the graph reads or promises tensors that nothing makes, makes one twice, or waits for itself",
-    what="Names of all inputs, weights and operator outputs, in the main graph, in bodies (which see the graphs around "
-    "them) and in functions that are called (which see nothing else).",
-    why="the load fails with 'not a graph input, initializer, or output of a previous node', 'Duplicate definition' or "
-    "'the graph is not acyclic'",
+    what="Names of inputs, weights, operators and their outputs, in the main graph, in bodies (which see the graphs "
+    "around them) and in functions that are called (which see nothing else); the order of operators in bodies and "
+    "functions; how many values bodies and functions take and give; imports of operator sets; functions that call "
+    "themselves or are defined twice; defaults that are not what their input declares.",
+    why="the load fails with 'not a graph input, initializer, or output of a previous node', 'Duplicate definition', "
+    "'the graph is not acyclic', 'must be in single static assignment (SSA) form', 'two nodes with same node name', "
+    "'No opset registered', or the like",
     hint="export the model again; run onnx.checker.check_model after editing a graph",
-    exemptions=("functions that nothing calls", "operators in any order"),
+    exemptions=("what is inside functions that nothing calls", "operators of the main graph in any order"),
     references=("https://github.com/onnx/onnx/blob/main/docs/IR.md#names-within-a-graph",),
 )
 _SHOWN = 5
 
 
-class Fault(NamedTuple):
-    """What is wrong, and the tensor it is about."""
-
-    message: str
-    tensor: str
-
-
 def check(ctx: Context) -> Iterator[Finding]:
     """The first few faults of each file."""
     for file, model in ctx.new.onnx.items():
-        roots = (model.graph, *called(model))
-        found = list(dict.fromkeys(fault for root in roots for fault in _faults(root, ())))
+        found = list(dict.fromkeys(_all(model)))
         for message, tensor in found[:_SHOWN]:
             yield ctx.finding(RULE, "breaks", message, path=file, tensor=tensor)
         if len(found) > _SHOWN:
             yield ctx.finding(RULE, "breaks", f"and {len(found) - _SHOWN:,} more faults of this kind", path=file)
+
+
+def _all(model: OnnxModel) -> Iterator[Fault]:
+    yield from _head(model)
+    yield from _inputs(model)
+    yield from _functions(model)
+    yield from faults(model.graph)
+    for body in called(model):
+        yield from faults(body, function=True)
+    for root in (model.graph, *called(model)):
+        for graph in root.walk():
+            for node in graph.nodes:
+                if node.op in ("If", "Loop") and not node.domain:
+                    yield from counts(node, len(node.outputs))
 
 
 def called(model: OnnxModel) -> list[Graph]:
@@ -60,81 +70,89 @@ def called(model: OnnxModel) -> list[Graph]:
     return result
 
 
-def _faults(graph: Graph, around: tuple[set[str], ...]) -> Iterator[Fault]:
-    """Faults of a graph and of the bodies in it; `around` holds the names that each graph around it makes."""
-    place = f"{f'graph {graph.name[:80]!r}' if graph.name else 'a graph'}: " if around else ""
-    made = set(graph.initializers)
-    inputs: set[str] = set()
-    for value in graph.inputs:
-        if value.name in inputs:
-            yield Fault(f"{place}declares the input '{value.name}' twice", value.name)
-        inputs.add(value.name)
-    made |= inputs
-    for node in graph.nodes:
-        for name in node.outputs:
-            if name and name in made:
-                yield Fault(f"{place}{node.op} makes '{name}', which is made already", name)
-            made.add(name)
-    scopes = (*around, made)
-    for node in graph.nodes:
-        for name in node.inputs:
-            if name and not any(name in names for names in scopes):
-                yield Fault(f"{place}{node.op} reads '{name}', which nothing makes", name)
-        for attribute in node.attributes:
-            for body in attribute.graphs:
-                yield from _faults(body, scopes)
-    for value in graph.outputs:
-        if value.name not in made:
-            yield Fault(f"{place}promises the output '{value.name}', which nothing makes", value.name)
-    if stuck := _cycle(graph):
-        yield Fault(
-            f"{place}operators wait for each other in a circle, among them {stuck[0]} of '{stuck[1]}'", stuck[1]
-        )
+def _head(model: OnnxModel) -> Iterator[Fault]:
+    """Versions without which nothing says what the graph means."""
+    if model.ir_version < 1:
+        yield Fault("declares no IR version", "")
+    if not model.opsets:
+        yield Fault("imports no operator set", "")
 
 
-def _cycle(graph: Graph) -> tuple[str, str] | None:
-    """An operator on a circle (type and an output), None where there is none."""
-    maker = {name: i for i, node in enumerate(graph.nodes) for name in node.outputs if name}
-    needs: list[set[int]] = []
-    users: list[list[int]] = [[] for _ in graph.nodes]
-    for i, node in enumerate(graph.nodes):
-        names = set(node.inputs)
-        for attribute in node.attributes:
-            for body in attribute.graphs:
-                names |= free(body)
-        before = {maker[name] for name in names if name in maker}
-        needs.append(before)
-        for j in before:
-            users[j].append(i)
-    left = [len(before) for before in needs]
-    ready = [i for i, count in enumerate(left) if count == 0]
-    done = 0
-    while ready:
-        done += 1
-        for user in users[ready.pop()]:
-            left[user] -= 1
-            if left[user] == 0:
-                ready.append(user)
-    if done == len(graph.nodes):
-        return None
-    # Whatever waits has something before it that waits: walking back must come round.
-    at = next(i for i, count in enumerate(left) if count)
-    seen: set[int] = set()
-    while at not in seen:
-        seen.add(at)
-        at = next(j for j in needs[at] if left[j])
-    node = graph.nodes[at]
-    return node.op, next(iter(name for name in node.outputs if name), node.name)
+def _inputs(model: OnnxModel) -> Iterator[Fault]:
+    """Inputs and weights without a type, and defaults that are not what is declared."""
+    for tensor in model.graph.initializers.values():
+        if tensor.dtype == "undefined":
+            yield Fault(f"weight '{tensor.name}' has no type", tensor.name)
+    for value in model.graph.inputs:
+        tensor = model.graph.initializers.get(value.name)
+        if value.name and tensor is None and value.type in ("", "tensor(undefined)"):
+            yield Fault(f"input '{value.name}' has no type", value.name)
+        if tensor is None or tensor.dtype == "undefined":
+            continue
+        if value.type.startswith("tensor(") and value.type not in (f"tensor({tensor.dtype})", "tensor(undefined)"):
+            text = f"the default of input '{value.name}' is {tensor.dtype}, declared is {value.type[7:-1]}"
+            yield Fault(text, value.name)
+        elif value.shape is not None and _differs(value.shape, tensor.dims):
+            declared = ",".join(map(show_size, value.shape))
+            text = f"the default of input '{value.name}' is {list(tensor.dims)}, declared is [{declared}]"
+            yield Fault(text, value.name)
 
 
-def free(body: Graph) -> set[str]:
-    """Names that a body takes from the graphs around it."""
-    made = {value.name for value in body.inputs} | body.initializers.keys()
-    used: set[str] = set()
-    for node in body.nodes:
-        made.update(node.outputs)
-        used.update(node.inputs)
-        for attribute in node.attributes:
-            for graph in attribute.graphs:
-                used |= free(graph)
-    return used - made - {""}
+def _differs(declared: tuple[Dimension, ...], dims: tuple[int, ...]) -> bool:
+    """Here a declared 0 is a size, and only a negative one is open."""
+    if len(declared) != len(dims):
+        return True
+    return any(isinstance(size, int) and 0 <= size != real for size, real in zip(declared, dims, strict=True))
+
+
+def _functions(model: OnnxModel) -> Iterator[Fault]:
+    """What a function has to be whether it is called or not, and calls that do not fit."""
+    for domain, name, _ in model.repeated:
+        yield Fault(f"function '{name}' of '{domain}' is defined twice", "")
+    sizes: dict[tuple[str, str], tuple[int, int]] = {}
+    calls: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    for (domain, name, _), body in model.functions.items():
+        key = (domain, name)
+        sizes[key] = len(body.inputs), len(body.outputs)
+        made = {output for node in body.nodes for output in node.outputs}
+        for value in body.outputs:
+            if value.name not in made:
+                text = f"function '{name}' promises '{value.name}', which none of its operators makes"
+                yield Fault(text, value.name)
+        if len({value.name for value in body.outputs}) < len(body.outputs):
+            yield Fault(f"function '{name}' promises an output twice", "")
+        nodes = [node for graph in body.walk() for node in graph.nodes]
+        calls[key] = {(node.domain, node.op) for node in nodes} & {(d, n) for d, n, _ in model.functions}
+        for used in sorted({node.domain for node in nodes} - body.opsets.keys()):
+            yield Fault(f"function '{name}' uses operators of '{used or 'ai.onnx'}', which it does not import", "")
+    for root in (model.graph, *called(model)):
+        for graph in root.walk():
+            for node in graph.nodes:
+                key = (node.domain, node.op)
+                if key in sizes:
+                    yield from _call(node.op, (len(node.inputs), len(node.outputs)), sizes[key])
+                if key in sizes and root is model.graph and node.domain and node.domain not in model.opsets:
+                    yield Fault(f"calls function '{node.op}' of '{node.domain}', which the model does not import", "")
+    yield from _recursive(calls)
+
+
+def _call(name: str, have: tuple[int, int], want: tuple[int, int]) -> Iterator[Fault]:
+    if have[0] > want[0]:
+        yield Fault(f"function '{name}' takes {want[0]} inputs, but is given {have[0]}", "")
+    if have[1] != want[1]:
+        yield Fault(f"function '{name}' gives {want[1]} outputs, but is asked for {have[1]}", "")
+
+
+def _recursive(calls: dict[tuple[str, str], set[tuple[str, str]]]) -> Iterator[Fault]:
+    """Functions that reach themselves."""
+    for start, first in calls.items():
+        seen: set[tuple[str, str]] = set()
+        waiting = list(first)
+        while waiting:
+            at = waiting.pop()
+            if at not in seen:
+                seen.add(at)
+                waiting += calls[at]
+        if start in seen:
+            yield Fault(f"function '{start[1]}' calls itself", "")
+            return

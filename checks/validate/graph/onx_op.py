@@ -9,22 +9,27 @@ from ....models.onnx import OnnxModel
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from .contract import pairs
+from .element_types import faults
 from .onx_graph import called
 from .operators import NEWEST, fault, since
+from .scopes import Fault
+from .signatures import misfit, signature
 
 RULE = Rule(
     id="ONX-OP",
     name="operator-unknown",
     family="ONX",
     severity=Severity.ERROR,
-    summary="an operator of the standard domains does not exist in the declared operator set",
+    summary="an operator of the standard domains does not exist in the declared operator set, or not in this way",
     what="Every operator of ai.onnx and ai.onnx.ml, bodies and called functions included, against the versions in "
-    "which it is defined.",
-    why="the load fails with 'No Op registered for'",
+    "which it is defined: its name, how many inputs and outputs it has, its attributes and their types, and the "
+    "element types that meet in it.",
+    why="the load fails with 'No Op registered for', 'Unrecognized attribute', 'Required attribute is missing', "
+    "'Type Error', or the like",
     hint="correct the name, or export with an opset_version that has the operator",
     exemptions=(
         "operators that functions in the file define",
-        "operators that the live graph uses at the same version: its server knows them",
+        "operators that the live graph uses at the same version, and in the same way: its server knows them",
         "operator sets newer than interlock knows (ONX-OPSET speaks)",
         "TensorRT plugins (names that end in _TRT)",
     ),
@@ -34,7 +39,8 @@ RULE = Rule(
 
 def check(ctx: Context) -> Iterator[Finding]:
     """One finding an operator."""
-    served = {pair.new.file: _operators(pair.old) for pair in pairs(ctx)}
+    lived = {pair.new.file: pair.old for pair in pairs(ctx)}
+    served = {file: _operators(model) for file, model in lived.items()}
     for file, model in ctx.new.onnx.items():
         for domain, operator, version in sorted(_operators(model) - served.get(file, set())):
             if reason := fault(domain, operator, version):
@@ -47,6 +53,38 @@ def check(ctx: Context) -> Iterator[Finding]:
                     pointer="graph.node",
                     hint=f"did you mean '{close[0]}'?" if close else "",
                 )
+        used = list(dict.fromkeys(_misused(model)))
+        if used and file in lived:
+            old = {fault.message for fault in _misused(lived[file])}
+            used = [each for each in used if each.message not in old]
+        for message, tensor in used[:_SHOWN]:
+            yield ctx.finding(RULE, "breaks", message, path=file, tensor=tensor, pointer="graph.node", hint=_EXPORT)
+
+
+_SHOWN = 5
+_EXPORT = "export the model again; run onnx.checker.check_model after editing a graph"
+
+
+def _misused(model: OnnxModel) -> Iterator[Fault]:
+    """Operators that are not used as their signature says."""
+    own = {(domain, name) for domain, name, _ in model.functions}
+    roots = [(model.graph, model.opsets)]
+    roots += [(body, body.opsets) for body in called(model)]
+    found = False
+    for root, opsets in roots:
+        for graph in root.walk():
+            for node in graph.nodes:
+                version = opsets.get(node.domain, 0) if node.domain in NEWEST else 0
+                if not 0 < version <= NEWEST.get(node.domain, 0) or (node.domain, node.op) in own:
+                    continue
+                of = signature(node.domain, node.op, version)
+                if of is not None and (why := misfit(node, of)):
+                    found = True
+                    name = f" '{node.name[:80]}'" if node.name else ""
+                    text = f"{node.op}{name} at version {version} {why}"
+                    yield Fault(text, next(iter(node.outputs), ""))
+    if not found:
+        yield from faults(model)
 
 
 def _operators(model: OnnxModel) -> set[tuple[str, str, int]]:

@@ -41,7 +41,7 @@ def _wider(a: Term, b: Term) -> Term:
 
 def show_shape(shape: Shape) -> str:
     """A shape for people."""
-    return f"[{','.join(map(show, shape))}]"
+    return f"[{','.join(map(show, shape[:8]))}{',…' if len(shape) > 8 else ''}]"
 
 
 def same(call: Call) -> list[Fact]:

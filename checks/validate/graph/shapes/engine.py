@@ -14,7 +14,7 @@ from .....models.onnx import Attribute, Dimension, Graph, Initializer, Node, Onn
 from .....models.onnx_tensors import small_integers
 from .....models.source import Source
 from ..contract import dynamic, promised
-from ..onx_graph import free
+from ..scopes import free
 from .terms import Shape, Term, axis_of, cancel, fixed, named, show, whole
 
 MAX_NODES = 50_000
@@ -179,7 +179,7 @@ def infer(model: OnnxModel, source: Source | None) -> Inferred:
             facts = [result.facts.get(name, UNKNOWN) for name in node.inputs]
             made = step(Call(node, opset, facts, source, result))
         for name, fact in zip(node.outputs, made, strict=False):
-            if fact.shape is not None and len(fact.shape) <= MAX_RANK:
+            if fact.shape is not None and len(fact.shape) <= MAX_RANK and all(size >= 0 for size, _ in fact.shape):
                 result.facts[name] = fact
         result.blind |= not node.outputs or result.shape(node.outputs[0]) is None
     return result

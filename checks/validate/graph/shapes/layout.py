@@ -65,7 +65,7 @@ def _sizes(call: Call, index: int) -> Shape | None:
 def reshape(call: Call) -> list[Fact]:
     """The same values in other sizes: 0 keeps a size, -1 takes what is left."""
     before, wanted = call.shape(0), _sizes(call, 1)
-    if wanted is None:
+    if wanted is None or min((size for size, _ in wanted), default=0) < -1:
         return [UNKNOWN]
     asked = call.values(1) or (None,) * len(wanted)
     result: list[Term] = []

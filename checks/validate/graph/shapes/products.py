@@ -65,7 +65,7 @@ def _window(
     result = [before[0], channels]
     for i in range(spatial):
         size, k = before[i + 2], None if window is None or not sized else fixed(window[i])
-        if k is None or min(strides, default=1) < 1 or rounds:
+        if k is None or k < 1 or min(*strides, *spread) < 1 or rounds:
             result.append(call.fresh(i + 2))
             continue
         reach = (k - 1) * spread[i] + 1
