@@ -80,6 +80,9 @@ class Contract:
     runtimes: dict[str, str] = setting(
         "runtime versions that serve, such as onnxruntime: '1.18'", factory=dict[str, str]
     )
+    server: str = setting(
+        "command line of the server that serves, such as tritonserver --model-control-mode=explicit", default=""
+    )
     gpu_memory: str = setting("memory of one GPU, such as 80GiB", default="")
     gpus: int = setting("GPUs that one replica spreads over (tensor parallel)", default=1)
     gpu_utilisation: float = setting("share of GPU memory the server may use", default=0.9)

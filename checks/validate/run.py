@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ...config.load import load
+from ...config.load import Config, load
 from ...config.settings import Bench, Contract, Settings
 from ...models.errors import UnreadableModel
 from ...models.tree import ModelTree, read_tree
@@ -67,7 +67,11 @@ def validate(
         options["adapters"] = [_side(each) for each in adapters]
     if draft is not None:
         options["draft"] = _side(draft)
-    settings = load(config).settings if contract is None or run else Settings(contract=contract)
+    loaded = load(config) if contract is None or run else Config(Settings(contract=contract), Path())
+    settings = loaded.settings
+    if contract is None:
+        options["manifests"] = [str(loaded.resolve(path)) for path in settings.lint.paths]
+        options["manifests_exclude"] = settings.lint.exclude
     context = Context(
         new=_side(new, names[0] if names else ""),
         old=None if against is None else _side(against, names[1] if names else ""),
@@ -146,6 +150,8 @@ def _kinds(context: Context) -> set[str]:
         kinds.add("adapter")
     if "draft" in context.options:
         kinds.add("draft")
+    if "tritonserver" in context.contract.server:
+        kinds.add("triton")
     if "measured" in context.options:
         kinds.add("run")
     return kinds
