@@ -54,6 +54,9 @@ FOUND: dict[str, tuple[str, bool, bytes]] = {
         True,
         build([(7, 2, [(15, 2, [(1, 2, [(8, 2, b"s")]), (3, 0, -5)])])]),
     ),
+    "a line of a hundred thousand braces": ("lint-yaml", False, b"kind: A\nx: " + b"{" * 50_000 + b"}" * 50_000),
+    "a line of fifty thousand actions": ("lint-yaml", False, b"kind: A\nx: " + b"{{ include x }}" * 50_000),
+    "braces that never close": ("lint-yaml", False, b"kind: A\nx: {{ .Values.a }}\ny: " + b"{{ \n " * 50_000),
     "a model type that is a string": ("sentencepiece", False, build([*_PIECES, (2, 2, [(3, 2, b"1")])])),
 }
 

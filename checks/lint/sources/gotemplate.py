@@ -7,14 +7,14 @@ leaves a hole: a mapping with a hole may have any key, so nothing is missing fro
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from zlib import crc32
 
 from ..lazy import lazy
-from .text import TextFile
+from .text import TextFile, Unreadable
 from .yamlnodes import Map
 
-_ACTION = lazy(r"\{\{-?\s*(.*?)\s*-?\}\}", re.DOTALL)
+MAX_LINE = 50_000  # every action looks at the whole of its line
 _BLOCKS = frozenset({"if", "with", "range", "define", "block"})
 _INDENT = lazy(r"\bn?indent\s+(\d+)")
 _PRINTF = lazy(r'^printf\s+"((?:[^"\\]|\\.)*)"\s')
@@ -22,26 +22,40 @@ _VERB = lazy(r"%[-+# 0-9.]*[a-zA-Z]")
 _MARK = lazy(r"\$\(t[0-9a-f]+\)")
 _SILENT = lazy(r"^(\$\w*\s*:?=|/\*|(fail|required|set|unset)\b|_\s*=)")
 # Alert texts hold braces too, but none of these.
-_HELM = lazy(
-    r"^[^#\n]*\{\{-?\s*(.*[\s($])?(\$?\.(Values|Release|Chart|Capabilities)\b|\$\w+\s*:=|"
-    r"(include|template|define|toYaml|tpl)\s)",
-    re.MULTILINE,
-)
+_HELM = lazy(r"[\s($](\$?\.(Values|Release|Chart|Capabilities)\b|\$\w+\s*:=|(include|template|define|toYaml|tpl)\s)")
+_OPENING = lazy(r"\{\{-?\s*")
 
 
 def is_template(text: str) -> bool:
     """Whether a text is a Helm template; braces in comments and in alert texts are not."""
-    return "{{" in text and _HELM.search(text) is not None
+    if "{{" not in text:
+        return False
+    # Line by line and from its first braces on: one pattern for all of it takes quadratic time on a line of braces.
+    for line in _OPENING.sub("{{ ", text).split("\n"):
+        before, braces, action = line.partition("{{")
+        if braces and "#" not in before and _HELM.search(action):
+            return True
+    return False
+
+
+def _actions(text: str) -> Iterator[tuple[int, int, str]]:
+    """Start, end and expression of every `{{ … }}`."""
+    end = 0
+    while (start := text.find("{{", end)) >= 0 and (close := text.find("}}", start + 2)) >= 0:
+        end = close + 2
+        yield start, end, text[start + 2 : close].removeprefix("-").removesuffix("-").strip()
 
 
 def flattened(file: TextFile) -> TextFile:
-    """The template as YAML with the same lines, and the holes in it."""
+    """The template as YAML with the same lines, and the holes in it. Raises Unreadable on a line no one wrote."""
+    if max(map(len, file.text.split("\n"))) > MAX_LINE:
+        raise Unreadable(f"a Helm template with a line of more than {MAX_LINE:,} characters")
     holes: list[tuple[int, int]] = []
     output: list[str] = []
     skipped: list[bool] = []  # one entry a block: whether what stands in it now is left out
     position, line = 0, 1
-    for match in _ACTION.finditer(file.text):
-        between, expression = file.text[position : match.start()], match.group(1)
+    for start, end, expression in _actions(file.text):
+        between = file.text[position:start]
         output.append("\n" * between.count("\n") if any(skipped) else between)
         line += between.count("\n")
         word = expression.split(None, 1)[0] if expression else ""
@@ -52,16 +66,16 @@ def flattened(file: TextFile) -> TextFile:
         elif word == "end" and skipped:
             skipped.pop()
         elif not any(skipped) and not _SILENT.match(expression):
-            before = file.text[file.text.rfind("\n", 0, match.start()) + 1 : match.start()]
-            if _is_alone(file.text, before, match.end()):
+            before = file.text[file.text.rfind("\n", 0, start) + 1 : start]
+            if _is_alone(file.text, before, end):
                 found = _INDENT.search(expression)
                 holes.append((line, int(found.group(1)) if found else len(before)))
             else:
                 output.append(_placeholder(expression))
-        breaks = match.group().count("\n")
+        breaks = file.text.count("\n", start, end)
         output.append("\n" * breaks)
         line += breaks
-        position = match.end()
+        position = end
     rest = file.text[position:]
     output.append("\n" * rest.count("\n") if any(skipped) else rest)
     return TextFile(file.path, "".join(output), file.origin, holes=holes, template=True)
@@ -71,7 +85,15 @@ def _is_alone(text: str, before: str, end: int) -> bool:
     """Whether an action has its line to itself, other actions aside."""
     stop = text.find("\n", end)
     after = text[end : len(text) if stop < 0 else stop]
-    return not _ACTION.sub("", before).strip() and not _ACTION.sub("", after).strip()
+    return not _without_actions(before) and not _without_actions(after)
+
+
+def _without_actions(text: str) -> str:
+    parts, position = list[str](), 0
+    for start, end, _ in _actions(text):
+        parts.append(text[position:start])
+        position = end
+    return "".join([*parts, text[position:]]).strip()
 
 
 def _placeholder(expression: str) -> str:
