@@ -70,9 +70,7 @@ def meaning(reading: Reading, value: int) -> Meaning | None:
         op = "LogSoftmax"
     elif op == "Exp" and behind[0] == "Sub" and _log_sum(reading, _inputs(reading, inputs[0])[1]):
         op, inputs = "Softmax", _inputs(reading, inputs[0])
-    elif (op == "Div" and _sums(reading, inputs[1], 5)) or (
-        op == "Concat" and any(_complement(reading, each) for each in inputs)
-    ):
+    elif op == "Div" and _sums(reading, inputs[1], 5):
         op = "Share"
     elif op == "Div" and behind[0] in ("Sum", "Add", "ReduceSum") and reading.values(inputs[1]) is not None:
         op = "Mean"
@@ -147,6 +145,8 @@ def shared(reading: Reading, found: Meaning) -> bool:
         return reading.scalar(found.step, "norm", "MAX") == "L1"
     if found.op in CLASSIFIERS:
         return probable(reading, found.step)
+    if found.op == "Concat":
+        return any(_complement(reading, each) for each in found.inputs)
     return found.op in ("Softmax", "Share", "Mean", "ReduceMean")
 
 
@@ -177,13 +177,12 @@ def bias(reading: Reading, found: Meaning) -> bool:
 
 def probable(reading: Reading, step: Step) -> bool:
     """Whether a classifier of ai.onnx.ml gives probabilities: by its transform, or because its leaves hold them."""
-    if reading.scalar(step, "post_transform", "NONE") in _PROBABLE or "prob_a" in step.attributes:
-        return True
+    transformed = reading.scalar(step, "post_transform", "NONE") in _PROBABLE
     leaves = step.attributes.get("class_weights")
     if leaves is None:
-        return False
+        return transformed != ("prob_a" in step.attributes)
     first = setting(reading.source, leaves, first=4096) or ()
-    return all(isinstance(each, float) and -1e-6 <= each <= 1 + 1e-6 for each in first)
+    return transformed != all(isinstance(each, float) and -1e-6 <= each <= 1 + 1e-6 for each in first)
 
 
 def bounded(reading: Reading, found: Meaning) -> bool:

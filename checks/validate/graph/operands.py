@@ -80,6 +80,15 @@ def scales(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Itera
             yield Difference("breaks", f"quantisation {what}", _show(a), _show(b))
 
 
+def means(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Iterator[Difference]:
+    """By what two sums of equally many values are divided."""
+    terms = [reading.maker(reading.plain(m.inputs[0])) for reading, m in ((old, before), (new, after))]
+    if terms[0] is not None and terms[1] is not None and len(terms[0][0].inputs) == len(terms[1][0].inputs):
+        was, now = old.values(before.inputs[1]), new.values(after.inputs[1])
+        if was and now and not _close(was, now):
+            yield Difference("unproven", "divisor of a mean", _show(was), _show(now))
+
+
 def _numbers(old: Reading, new: Reading, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:
     """The constant operand of arithmetic or a comparison."""
     held = [
@@ -110,22 +119,30 @@ def constants(old: Reading, new: Reading, a: int, b: int) -> Iterator[Difference
         yield Difference("unproven", "constant", _show(was), _show(now))
 
 
+def _coerced(step: Step) -> bool:
+    """Whether an operator works along all axes from the given one on, as it did before operator set 13."""
+    return step.op in ("Softmax", "LogSoftmax", "Hardmax") and step.version < 13
+
+
+def axis(reading: Reading, step: Step) -> int:
+    """The axis that an operator names, or its default."""
+    default = 1 if _coerced(step) else 0 if step.op in ("ArgMax", "ArgMin", "Concat") else -1
+    return reading.number(step, "axis", default)
+
+
 def along(
     reading: Reading, step: Step, rank: int | None, turned: tuple[tuple[int, ...], ...]
 ) -> tuple[int, ...] | None:
     """The axes of the output that an operator works along; None where that cannot be told."""
-    coerced = step.op in ("Softmax", "LogSoftmax", "Hardmax") and step.version < 13
-    default = -1 if step.op == "TopK" or (step.op.endswith("max") and not coerced) else 0
-    default = 1 if coerced else 0 if step.op in ("ArgMax", "ArgMin") else default
-    axis = reading.number(step, "axis", default)
+    coerced, place = _coerced(step), axis(reading, step)
     if rank is None:
         return None
     if step.op in ("ArgMax", "ArgMin") and not reading.number(step, "keepdims", 1):
         if turned:
             return None
         rank += 1
-    axis += rank if axis < 0 else 0
-    axes = tuple(range(axis, rank)) if coerced else (axis,)
+    place += rank if place < 0 else 0
+    axes = tuple(range(place, rank)) if coerced else (place,)
     for turn in reversed(turned):
         order = turn or tuple(range(rank))[::-1]
         if any(each not in order for each in axes):

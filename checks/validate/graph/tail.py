@@ -150,16 +150,13 @@ class _Pairing:
         """The same operator on both sides: its settings, its constants, and what it takes."""
         op = before.op
         if op in CLASSIFIERS:
-            if meanings.probable(self.old, before.step) != meanings.probable(self.new, after.step):
-                shown = [
-                    str(reading.scalar(each.step, "post_transform", "NONE"))
-                    for reading, each in self.sides(before, after)
-                ]
-                yield Difference("unproven", f"{op} post_transform", *shown)
+            yield from self.transforms(before, after)
             return
         yield from self.axes(a, b, before, after, exposed)
         if op in operands.COMPARED or op in AFFINE or op in _PASSES or op in _ALL or op in LOOKUPS:
             yield from operands.compare(self.old, self.new, before, after, exposed)
+        elif op == "Mean":
+            yield from operands.means(self.old, self.new, before, after)
         elif op in operands.CONVOLUTIONS and exposed and not (a.shaped or b.shaped) and a.turned != b.turned:
             yield Difference("unproven", "order of axes", a.turned[::-1] or None, b.turned[::-1] or None)
         further = exposed and op not in _SHIELDS
@@ -175,8 +172,12 @@ class _Pairing:
             if self.old.held(before.inputs[0]) is not None:
                 self.todo.append((a._replace(value=before.inputs[1]), b._replace(value=after.inputs[1]), False))
 
-    def sides(self, before: Meaning, after: Meaning) -> tuple[tuple[Reading, Meaning], tuple[Reading, Meaning]]:
-        return (self.old, before), (self.new, after)
+    def transforms(self, before: Meaning, after: Meaning) -> Iterator[Difference]:
+        """What two classifiers make of their scores."""
+        sides = (self.old, before.step), (self.new, after.step)
+        was, now = (str(reading.scalar(step, "post_transform", "NONE")) for reading, step in sides)
+        if was != now and not all(meanings.probable(*side) for side in sides):
+            yield Difference("unproven", f"{before.op} post_transform", was, now)
 
     def axes(self, a: _At, b: _At, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:
         """The axis that an operator works along, in terms of the output's axes."""
@@ -184,6 +185,10 @@ class _Pairing:
             return
         old = operands.along(self.old, before.step, None if a.shaped else self.rank, a.turned)
         new = operands.along(self.new, after.step, None if b.shaped else self.rank, b.turned)
+        if a.shaped and b.shaped and a.turned == b.turned:
+            one, two = operands.axis(self.old, before.step), operands.axis(self.new, after.step)
+            if one != two and (one < 0) == (two < 0):
+                yield Difference("unproven", f"{before.op} axis", one, two)
         if old is not None and new is not None and old != new and (exposed or not (a.shaped or b.shaped)):
             yield Difference("breaks", f"{before.op} axis", *(",".join(map(str, each)) for each in (old, new)))
 
@@ -226,4 +231,6 @@ def _equivalent(old: Reading, new: Reading, before: Meaning, after: Meaning) -> 
     """Whether two different operators give values of the same kind."""
     if {before.op, after.op} & CLASSIFIERS and {before.op, after.op} & {"Sigmoid", "Normalizer"}:
         return True  # a transform of its own, and columns brought to a sum of one
+    if any(found.op in CLASSIFIERS and found.place == 0 for found in (before, after)):
+        return {before.op, after.op} <= CLASSIFIERS | {"ArgMax"}  # the class with the largest score
     return meanings.shared(old, before) and meanings.shared(new, after)
