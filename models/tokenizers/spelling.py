@@ -27,6 +27,8 @@ def token_bytes(tokenizer: Tokenizer, token: str) -> bytes:
 
 def is_byte_level(tokenizer: Tokenizer) -> bool:
     """Whether tokens are spelled in the printable stand-ins for bytes that GPT-2 introduced."""
+    if tokenizer.format in ("tekken", "tiktoken"):
+        return True  # in single bytes, which have stand-ins one to one
     if tokenizer.settings.get("byte_level") is not None:
         return bool(tokenizer.settings["byte_level"])
     return any(_has(part, "ByteLevel") for part in (tokenizer.pre_tokenizer, tokenizer.decoder, tokenizer.normalizer))

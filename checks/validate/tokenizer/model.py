@@ -5,14 +5,15 @@ Only what is added is judged here: where an old id changed its token, TOK-ID has
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from ....models.tokenizer import Tokenizer
 from ....models.tokenizers import consistency
-from ....models.tokenizers.spelling import alphabet, is_byte_level
+from ....models.tokenizers.spelling import alphabet, is_byte_level, unmapped
 from .proofs.outcome import Outcome, witness
 
 if TYPE_CHECKING:  # proofs are only imported where something changed
@@ -20,13 +21,19 @@ if TYPE_CHECKING:  # proofs are only imported where something changed
 
 _KNOWN: WeakKeyDictionary[Tokenizer, tuple[Tokenizer, Outcome]] = WeakKeyDictionary()
 _TABLES: WeakKeyDictionary[Tokenizer, bpe.Table] = WeakKeyDictionary()
+_WORDS: WeakKeyDictionary[Tokenizer, Mapping[str, int]] = WeakKeyDictionary()
+RANKED = frozenset({"tekken", "tiktoken"})
 
 
 def compare(old: Tokenizer, new: Tokenizer) -> Outcome:
     """The outcome for merges, pieces and words; settings are judged by `flags`."""
     known = _KNOWN.get(new)
     if known is None or known[0] is not old:
-        known = (old, _compare(old, new))
+        outcome = _compare(old, new)
+        if new.format in RANKED and not outcome.texts:  # back to the spelling of the file
+            candidates = tuple(unmapped(token).decode("latin-1") for token in outcome.candidates)
+            outcome = replace(outcome, candidates=candidates)
+        known = (old, outcome)
         _KNOWN[new] = known
     return known[1]
 
@@ -36,7 +43,7 @@ def _compare(old: Tokenizer, new: Tokenizer) -> Outcome:
         return Outcome("unproven", reason=f"the algorithm is {new.algorithm}, and was {old.algorithm}")
     if old.format == new.format and _same_parts(old, new):
         return Outcome("equal", proof="merges, pieces and scores are the same")
-    if _spelling(old) != _spelling(new):
+    if is_byte_level(old) != is_byte_level(new):
         return Outcome("unproven", reason=f"{new.format} spells tokens in another way than {old.format}")
     for each in (old, new):
         consistency.check(each)
@@ -59,11 +66,18 @@ def _same_parts(old: Tokenizer, new: Tokenizer) -> bool:
     return old.vocab.same(new.vocab) and old.merges.same(new.merges) and old.scores.same(new.scores)
 
 
-def _spelling(tokenizer: Tokenizer) -> str:
-    """How tokens are written: as bytes, as stand-ins for bytes, or as text."""
-    if tokenizer.format in ("tekken", "tiktoken"):
-        return "bytes"
-    return "stand-ins" if is_byte_level(tokenizer) else "text"
+def vocabulary(tokenizer: Tokenizer) -> Mapping[str, int]:
+    """The vocabulary in the spelling of proofs: bytes of rank files in the stand-ins that other formats write."""
+    if tokenizer.format not in RANKED:
+        return tokenizer.vocab.value
+    if tokenizer not in _WORDS:
+        shown = {byte: stand_in for stand_in, byte in alphabet().items()}
+        hidden = tokenizer.unmatched
+        _WORDS[tokenizer] = {
+            token if number in hidden else token.translate(shown): number
+            for token, number in tokenizer.vocab.value.items()
+        }
+    return _WORDS[tokenizer]
 
 
 def _scored(tokenizer: Tokenizer) -> dict[str, float]:
@@ -73,7 +87,7 @@ def _scored(tokenizer: Tokenizer) -> dict[str, float]:
     hidden = tokenizer.unmatched.union(number for number in unknown if number is not None)
     if tokenizer.format == "sentencepiece":
         hidden |= {each.id for each in tokenizer.literals}  # user-defined pieces are cut out first
-    return {piece: scores[number] for piece, number in tokenizer.vocab.value.items() if number not in hidden}
+    return {piece: scores[number] for piece, number in vocabulary(tokenizer).items() if number not in hidden}
 
 
 def _words(tokenizer: Tokenizer) -> frozenset[str]:
@@ -131,7 +145,30 @@ def _bpe(old: Tokenizer, new: Tokenizer) -> Outcome:
         return fresh
     from .proofs import bpe
 
-    return bpe.compare(table(old), table(new), split)
+    outcome = bpe.compare(table(old), table(new), split)
+    ignoring = [each for each in (old, new) if each.settings.get("ignore_merges")]
+    if outcome.proven and len(ignoring) == 1 and old.format != new.format:
+        # Only one takes words that are tokens whole; within one format TOK-FLAG asks for that.
+        whole = _whole(old, new, ignoring[0])
+        if not whole.proven:
+            return whole
+        outcome = replace(outcome, proof=f"{outcome.proof}; {whole.proof}")
+    return outcome
+
+
+def _whole(old: Tokenizer, new: Tokenizer, ignoring: Tokenizer) -> Outcome:
+    """Whether taking words whole changes nothing. Of two tables that give the same, the smaller one tells sooner."""
+    from .proofs import bpe
+
+    hidden = ignoring.unmatched
+    tokens = {token: number for token, number in vocabulary(ignoring).items() if number not in hidden and token}
+    literals = frozenset(each.content for each in (*old.added, *new.added))
+    small = min((table(old), table(new)), key=_size)
+    return bpe.whole_words(small, tokens, splitter(new) or list, literals)
+
+
+def _size(merges: bpe.Table) -> int:
+    return len(merges.ranks)
 
 
 def _fresh(old: Tokenizer, new: Tokenizer, split: Callable[[str], Sequence[str]]) -> Outcome | None:
@@ -141,8 +178,8 @@ def _fresh(old: Tokenizer, new: Tokenizer, split: Callable[[str], Sequence[str]]
     words: list[str] = []
     for one, other in ((new, old), (old, new)):
         hidden = one.unmatched
-        vocab = one.vocab.value
-        only = [t for t in vocab.keys() - other.vocab.value.keys() if t not in literals and vocab[t] not in hidden]
+        vocab = vocabulary(one)
+        only = [t for t in vocab.keys() - vocabulary(other).keys() if t not in literals and vocab[t] not in hidden]
         symbols += [token for token in only if len(split(token)) == 1]
         if one.settings.get("ignore_merges"):
             words += only
@@ -159,12 +196,7 @@ def flags(old: Tokenizer, new: Tokenizer, key: str) -> Outcome:
         split = splitter(new)
         if split is None:
             return Outcome("unproven", reason="tokens inside of words are spelled with a prefix")
-        literals = frozenset(each.content for each in (*old.added, *new.added))
-        from .proofs import bpe
-
-        # Where both tables give the same tokens, the one with fewer merges answers sooner.
-        alike = compare(old, new).proven and len(table(old).ranks) < len(table(new).ranks)
-        return bpe.whole_words(table(old if alike else new), new.vocab.value, split, literals)
+        return _whole(old if compare(old, new).proven else new, new, new)
     if key in ("unk_token", "fuse_unk", "byte_fallback", "unk_id") and complete(old) and complete(new):
         return Outcome("equal", proof="every byte is a token, so nothing is ever unknown")
     if key == "fuse_unk" and old.settings.get("unk_token") is None and new.settings.get("unk_token") is None:
@@ -183,8 +215,10 @@ def flags(old: Tokenizer, new: Tokenizer, key: str) -> Outcome:
 
 def complete(tokenizer: Tokenizer) -> bool:
     """Whether a byte-level vocabulary holds all 256 bytes."""
-    vocab: Any = tokenizer.vocab.value
-    return is_byte_level(tokenizer) and all(character in vocab for character in alphabet())
+    if not is_byte_level(tokenizer):
+        return False
+    vocab = vocabulary(tokenizer)
+    return all(character in vocab for character in alphabet())
 
 
 _RARE = "\u4e2d\u0e01\u05d0\u0391\u00e9Qz7~\u2603\U0001f600\U0001d400\ua66e\u12a0\u1401\U00013000"

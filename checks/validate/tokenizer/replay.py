@@ -2,101 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from importlib.util import find_spec
-from typing import Any, NamedTuple, cast
-from weakref import WeakKeyDictionary
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from ....models.errors import UnreadableModel
 from ....models.tokenizer import Tokenizer
 from .changes import changes
+from .library import REFUSED, Library, library
 
-Encode = Callable[[str], list[int]]
 MAX_TRIES = 4_000
-# What stands for the ids of a text that the library fails on.
-FAILS = -1
-_REFUSED = "tokenizers refuses to load"
 
 
-class Library(NamedTuple):
-    """The real tokenizer: text to ids without special tokens, and ids to text."""
-
-    encode: Encode
-    decode: Callable[[Sequence[int]], str]
-
-
-_LOADED: WeakKeyDictionary[Tokenizer, Library | str] = WeakKeyDictionary()
-
-
-def library(tokenizer: Tokenizer) -> Library | str:
-    """The library's tokenizer for the file that `tokenizer` was read from, or why there is none."""
-    if tokenizer not in _LOADED:
-        _LOADED[tokenizer] = _load(tokenizer)
-    return _LOADED[tokenizer]
-
-
-def _load(tokenizer: Tokenizer) -> Library | str:
-    if tokenizer.format == "tokenizer.json":
-        if find_spec("tokenizers") is None:
-            return "install interlock[tokenizers] to replay it"
-        from tokenizers import Tokenizer as Real
-
-        try:
-            real = Real.from_file(tokenizer.path)
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt | SystemExit):
-                raise
-            return f"{_REFUSED} {tokenizer.path}: {str(error)[:160]}"
-        real.no_padding()
-        real.no_truncation()
-
-        def encode(text: str) -> list[int]:
-            try:
-                return real.encode(text, add_special_tokens=False).ids
-            except BaseException as error:
-                if isinstance(error, KeyboardInterrupt | SystemExit):
-                    raise
-                return [FAILS]
-
-        def decode(ids: Sequence[int]) -> str:
-            return real.decode(list(ids), skip_special_tokens=False)
-
-        return Library(encode, decode)
-    if tokenizer.format == "sentencepiece":
-        if find_spec("sentencepiece") is None:
-            return "install sentencepiece to replay it"
-        return _sentencepiece(tokenizer.path)
-    return f"there is no library to replay {tokenizer.format} with"
-
-
-def _sentencepiece(path: str) -> Library | str:
-    import sentencepiece
-
-    processor: Any = cast("Any", sentencepiece).SentencePieceProcessor()
-    try:
-        processor.Load(path)
-    except (OSError, RuntimeError) as error:
-        return f"sentencepiece cannot load {path}: {str(error)[:120]}"
-
-    def encode(text: str) -> list[int]:
-        return list(processor.EncodeAsIds(text))
-
-    def decode(ids: Sequence[int]) -> str:
-        return str(processor.DecodeIds(list(ids)))
-
-    return Library(encode, decode)
+def both(old: Tokenizer, new: Tokenizer) -> tuple[Library, Library] | str:
+    """The two tokenizers in their libraries, or why one of them cannot be run."""
+    before, after = library(old, new), library(new, old)
+    if isinstance(before, str):
+        return before
+    if isinstance(after, str):
+        if after.startswith(REFUSED):
+            # What the reader cannot see, such as a pattern that does not compile.
+            raise UnreadableModel(new.path, after, hint="save it again, or update the tokenizers library here")
+        return after
+    return before, after
 
 
 def find(old: Tokenizer, new: Tokenizer, texts: Iterable[str]) -> dict[str, Any] | None:
     """The first text that really encodes differently, shrunk; or unreplayed, the first one. None: none of them."""
-    before, after = library(old), library(new)
-    if isinstance(after, str) and after.startswith(_REFUSED) and not isinstance(before, str):
-        # What the reader cannot see, such as a pattern that does not compile.
-        raise UnreadableModel(new.path, after, hint="save it again, or update the tokenizers library here")
-    if isinstance(before, str) or isinstance(after, str):
+    libraries = both(old, new)
+    if isinstance(libraries, str):
         first = next(iter(texts), None)
-        reason = before if isinstance(before, str) else str(after)
-        return None if first is None else {"kind": "encode", "text": first, "replayed": False, "reason": reason}
+        return None if first is None else {"kind": "encode", "text": first, "replayed": False, "reason": libraries}
+    before, after = libraries
     moved = changes(old, new)
     renumbered = bool(moved.renamed or moved.removed)
 
@@ -112,27 +48,33 @@ def find(old: Tokenizer, new: Tokenizer, texts: Iterable[str]) -> dict[str, Any]
         if differs(text):
             small = shrink(text, differs)
             ids = {"old": _short(before.encode(small)), "new": _short(after.encode(small))}
-            return {"kind": "encode", "text": small, **ids, "replayed": True}
+            return {"kind": "encode", "text": small, **ids, "replayed": True, "library": _names(before, after)}
     return None
 
 
 def find_decoded(old: Tokenizer, new: Tokenizer, ids: Iterable[list[int]]) -> dict[str, Any] | None:
     """The first ids that really decode differently; None where there are none, or no library."""
-    before, after = library(old), library(new)
-    if isinstance(before, str) or isinstance(after, str):
+    libraries = both(old, new)
+    if isinstance(libraries, str):
         return None
+    before, after = libraries
     for count, each in enumerate(ids):
         if count >= MAX_TRIES:
             break
         first, second = before.decode(each), after.decode(each)
         if first != second:
-            return {"kind": "decode", "ids": each, "old": first, "new": second, "replayed": True}
+            names = _names(before, after)
+            return {"kind": "decode", "ids": each, "old": first, "new": second, "replayed": True, "library": names}
     return None
 
 
 def replayable(old: Tokenizer, new: Tokenizer) -> bool:
     """Whether both tokenizers can be run by a library that is installed."""
-    return not isinstance(library(old), str) and not isinstance(library(new), str)
+    return not isinstance(both(old, new), str)
+
+
+def _names(old: Library, new: Library) -> str:
+    return old.name if old.name == new.name else f"{old.name}; {new.name}"
 
 
 def shrink(text: str, differs: Callable[[str], bool], tries: int = 400) -> str:

@@ -36,11 +36,12 @@ def check(ctx: Context) -> Iterator[Finding]:
     if pair is None or not ctx.options.get("probe"):
         return
     old, new = pair
-    before, after = replay.library(old), replay.library(new)
-    if isinstance(before, str) or isinstance(after, str):
-        reason = before if isinstance(before, str) else str(after)
+    libraries = replay.both(old, new)
+    if isinstance(libraries, str):
+        reason = libraries
         yield ctx.finding(RULE, "unproven", f"probes were asked for and could not run: {reason}", path=file_of(new))
         return
+    before, after = libraries
     different: list[str] = []
     count = 0
     for text in _probes(old, new):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interlock.checks.validate.tokenizer.proofs import bpe
-from interlock.checks.validate.tokenizer.proofs.tree import trees
+from interlock.checks.validate.tokenizer.proofs.tree import reduced, trees
 from tokenizers import Tokenizer as Real
 from tokenizers import models
 
@@ -89,3 +89,42 @@ def test_both_ways_decide_alike(pairs: Pairs, data: st.DataObject) -> None:
     finally:
         bpe._MANY = many  # pyright: ignore[reportPrivateUsage]
     assert outcomes[0] == outcomes[1]
+
+
+@given(tables(), st.text("abc", max_size=40))
+@settings(max_examples=200, deadline=None)
+def test_the_merges_that_are_enough_give_the_same(pairs: Pairs, text: str) -> None:
+    """Of tables with all splits of their tokens, in one rank or one after the other, and of any other table."""
+    tokens = list(dict.fromkeys([*"abc", *(a + b for a, b in pairs)]))
+    ranked = bpe.Table.derived([(token, -float(n)) for n, token in enumerate(tokens)])
+    listed = bpe.Table.listed(sorted(ranked.ranks, key=lambda pair: (ranked.ranks[pair], pair)))
+    for table in (ranked, listed, bpe.Table.listed(pairs)):
+        few = reduced(table.ranks)
+        if few is not None:
+            small = bpe.Table.listed(few)
+            assert small.encode(text) == table.encode(text)
+            assert all(small.encode(x + y) == table.encode(x + y) for x, y in product(tokens, repeat=2))
+
+
+@given(tables())
+@settings(max_examples=150, deadline=None)
+def test_all_splits_in_two_orders_are_never_called_equal_wrongly(pairs: Pairs) -> None:
+    tokens = list(dict.fromkeys([*"abc", *(a + b for a, b in pairs)]))
+    ranked = bpe.Table.derived([(token, -float(n)) for n, token in enumerate(tokens)])
+    listed = bpe.Table.listed(sorted(ranked.ranks, key=lambda pair: (ranked.ranks[pair], pair)))
+    outcome = bpe.compare(ranked, listed)
+    words = ["".join(word) for size in range(1, 8) for word in product("ab", repeat=size)]
+    if outcome.proven:
+        assert all(ranked.encode(word) == listed.encode(word) for word in words)
+    for word in outcome.candidates:
+        assert ranked.encode(word) != listed.encode(word)
+
+
+def test_tokens_of_one_rank_have_no_order() -> None:
+    assert reduced({("a", "b"): 0, ("b", "c"): 0}) is None
+    splits = {("a", "b"): 0, ("ab", "c"): 1, ("a", "bc"): 1, ("b", "c"): 2}
+    assert reduced(splits) == {("a", "b"): 0, ("ab", "c"): 1, ("b", "c"): 2}
+
+
+def test_ranks_beyond_the_number_of_merges_count() -> None:
+    assert bpe.Table({("a", "b"): 99}).encode("abab") == ["ab", "ab"]

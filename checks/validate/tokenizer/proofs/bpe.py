@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from .outcome import Outcome, witness
-from .tree import Trees, trees
+from .tree import Trees, reduced, trees
 
 Pair = tuple[str, str]
 Split = Callable[[str], Sequence[str]]
@@ -40,6 +40,7 @@ BUDGET = 40_000_000
 # The same for the search where no lemma applies: it may well end with nothing, so it gives up after about a second.
 SEARCH = 4_000_000
 _LONG = 48
+_NONE = 1 << 62  # after every rank
 # For fewer texts the encoder is cheaper than the trees of the whole table.
 _MANY = 2_000
 
@@ -95,7 +96,7 @@ class Table:
     def _scan(self, symbols: Sequence[str]) -> list[str]:
         tokens = list(symbols)
         rank = self.ranks.get
-        none = len(self.ranks) * 2 + 1
+        none = _NONE
         while len(tokens) > 1:
             best, at = none, -1
             left = tokens[0]
@@ -148,11 +149,13 @@ def compare(old: Table, new: Table, split: Split = list) -> Outcome:
     if same_order and old.ranks.keys() == new.ranks.keys():
         return Outcome("equal", proof="the merges are the same, in the same order")
     if not same_order:
-        return _search(old, new, split, "merges that both have changed their order")
+        return _few(old, new, split) or _search(old, new, split, "merges that both have changed their order")
     extra_new = [pair for pair in new.ranks if pair not in old.ranks]
     extra_old = [pair for pair in old.ranks if pair not in new.ranks]
     if extra_new and extra_old:
-        return _search(old, new, split, f"{len(extra_old):,} merges went and {len(extra_new):,} came")
+        return _few(old, new, split) or _search(
+            old, new, split, f"{len(extra_old):,} merges went and {len(extra_new):,} came"
+        )
     small, extra = (old, extra_new) if extra_new else (new, extra_old)
     what = f"{len(extra):,} {'added' if extra_new else 'removed'} merges"
     live = _live(small, extra, split)
@@ -164,6 +167,27 @@ def compare(old: Table, new: Table, split: Split = list) -> Outcome:
     appended = bool(extra_new) and all(new.ranks[pair] > last for pair in extra_new)
     proof = f"{what} can never fire: for each, the other table already joins its text differently"
     return Outcome("append-only" if appended else "equal", proof=proof)
+
+
+def _few(old: Table, new: Table, split: Split) -> Outcome | None:
+    """The comparison of the merges that are enough for each; None where they are the same as all, or decide nothing."""
+    if split is not list:
+        return None
+    tables: list[Table] = []
+    for each in (old, new):
+        few = reduced(each.ranks)
+        if few is None:
+            return None
+        tables.append(Table.listed(few))
+    if all(len(few.ranks) == len(each.ranks) for few, each in zip(tables, (old, new), strict=True)):
+        return None
+    outcome = compare(tables[0], tables[1])
+    if not outcome.proven:
+        return outcome if outcome.kind == "witness" else None
+    counts = " and ".join(
+        f"{len(few.ranks):,} of {len(each.ranks):,}" for few, each in zip(tables, (old, new), strict=True)
+    )
+    return Outcome(outcome.kind, proof=f"{counts} merges are enough, and for these {outcome.proof}")
 
 
 def _live(table: Table, extra: Sequence[Pair], split: Split) -> list[Pair] | None:

@@ -39,12 +39,17 @@ class Trees:
 
     def __init__(self, ranks: Mapping[Pair, int]) -> None:
         """`ranks` in ascending order, and proper."""
-        self._ranks = ranks
+        self._ranks = dict(ranks)
         self._made: dict[str, tuple[int, str, str]] = {}
         for (left, right), rank in ranks.items():
             token = left + right
             if token not in self._made and self.own(left) and self.own(right) and self._open(left, right, rank):
                 self._made[token] = (rank, left, right)
+
+    def add(self, left: str, right: str, rank: int) -> None:
+        """Append a merge of two tokens that are apart."""
+        self._ranks[left, right] = rank
+        self._made[left + right] = (rank, left, right)
 
     def own(self, token: str) -> bool:
         """Whether the table gives a token's text that token."""
@@ -83,3 +88,28 @@ def trees(ranks: Mapping[Pair, int]) -> Trees | None:
     if any(ended(left, -1) >= rank or ended(right, -1) >= rank for (left, right), rank in ranks.items()):
         return None
     return Trees(ranks)
+
+
+def reduced(ranks: Mapping[Pair, int]) -> dict[Pair, int] | None:
+    """The merges that are enough, one a token and in ascending order: they give every text what `ranks` gives it.
+
+    By lemma 2 of `bpe` that is so if no other merge is of two tokens that are apart; otherwise the result is None.
+    Tables that list all splits of their tokens, with one rank or one each, become the ones that they were made from.
+    """
+    grown = Trees({})
+    kept: dict[Pair, int] = {}
+    tokens: set[str] = set()
+    last = -1
+    ordered = sorted(ranks.items(), key=lambda item: item[1])
+    for (left, right), rank in ordered:
+        if not left or not right:
+            return None
+        if left + right not in tokens and grown.apart(left, right):
+            if rank <= last:
+                return None  # leftmost first between two tokens of one rank: no order of merges says that
+            last = kept[left, right] = rank
+            tokens.add(left + right)
+            grown.add(left, right, rank)
+    if any(pair not in kept and grown.apart(*pair) for pair in ranks):
+        return None
+    return kept
