@@ -9,7 +9,7 @@ from ....report.finding import Severity
 from ...lint.sources.pbtxt import Message
 from ..graph.contract import dynamic, optional, promised
 from ..rulebase import Context, Finding, Level, Rule
-from .triton import TYPES, Declared, TritonModel, read, served
+from .triton import FREE, TYPES, Declared, TritonModel, read, served
 
 RULE = Rule(
     id="TRI-CFG",
@@ -63,7 +63,7 @@ def _mismatches(config: TritonModel, model: OnnxModel) -> Iterator[tuple[str, in
 def _fits(declared: Declared, value: Value, batch: int) -> bool:
     if value.shape is None:
         return True
-    dims = (-1, *declared.dims) if batch > 0 else declared.dims
+    dims = declared.shape(batch)
     if len(dims) != len(value.shape):
         return declared.dims == (1,) and not value.shape  # Triton has no scalars: it reshapes
     return all(dynamic(b) or a in (b, -1) for a, b in zip(dims, value.shape, strict=True))
@@ -72,31 +72,58 @@ def _fits(declared: Declared, value: Value, batch: int) -> bool:
 def _promises(ctx: Context, old: TritonModel, new: TritonModel) -> Iterator[Finding]:
     """What clients of the old configuration rely on, and settings whose meaning is not known here."""
     for key in sorted(_unjudged(old).keys() | _unjudged(new).keys()):
+        if key == "sequence_batching" and not old.sequences:
+            continue  # told below
         if _unjudged(old).get(key) != _unjudged(new).get(key):
             yield ctx.finding(RULE, "unproven", f"'{key}' changed", path=new.file, pointer=key)
+    if new.backend != old.backend:
+        yield ctx.finding(RULE, "unproven", "'backend' changed", path=new.file, old=old.backend, new=new.backend)
+    if new.sequences and not old.sequences:
+        message = "requests need a sequence id now: sequence_batching is new"
+        yield ctx.finding(RULE, "breaks", message, path=new.file, pointer="sequence_batching")
     level: Level = ctx.client_level("tensor")
-    if new.max_batch_size < old.max_batch_size:
-        yield ctx.finding(
-            RULE, level, "max_batch_size shrank", old=old.max_batch_size, new=new.max_batch_size, path=new.file
-        )
+    was, is_ = old.largest_batch, new.largest_batch
+    if is_ < was and (new.inputs or was != FREE):  # without inputs, Triton completes them from the model
+        # Who sends more than the new limit is not known where there was none.
+        how: Level = "unproven" if was == FREE else level
+        before, after = ("any" if each == FREE else each for each in (was, is_))
+        yield ctx.finding(RULE, how, "the largest batch shrank", old=before, new=after, path=new.file)
     for kind, before, after in (("input", old.inputs, new.inputs), ("output", old.outputs, new.outputs)):
         found = {each.name: each for each in after}
         for each in before:
             now = found.pop(each.name, None)
             if now is None and after:
                 yield ctx.finding(RULE, level, f"{kind} '{each.name}' is gone", path=new.file)
-            elif now is not None and (now.type, now.dims) != (each.type, each.dims):
-                was, is_ = f"{each.type}{list(each.dims)}", f"{now.type}{list(now.dims)}"
-                wider = now.type == each.type and kind == "input" and _wider(each.dims, now.dims)
-                message = f"{kind} '{each.name}' changed"
-                how: Level = "hot" if wider else level
-                yield ctx.finding(RULE, how, message, old=was, new=is_, path=new.file, line=now.line)
+            elif now is not None:
+                yield from _tensor(ctx, kind, (old, each), (new, now), level)
         if before and kind == "input":
             for each in found.values():
                 yield ctx.finding(RULE, level, f"input '{each.name}' is new", path=new.file, line=each.line)
 
 
-_JUDGED = frozenset({"input", "output", "max_batch_size", "name"})
+def _tensor(
+    ctx: Context, kind: str, old: tuple[TritonModel, Declared], new: tuple[TritonModel, Declared], level: Level
+) -> Iterator[Finding]:
+    """A type or shape that changed, the batch dimension of max_batch_size included."""
+    (before, was), (after, now) = old, new
+    shapes = was.shape(before.max_batch_size), now.shape(after.max_batch_size)
+    if was.type == now.type and shapes[0] == shapes[1]:
+        return
+    # The batch of an answer is the batch that was sent.
+    batched = before.max_batch_size < 1 <= after.max_batch_size and was.dims[1:] == now.dims
+    wider = batched if kind == "output" else _wider(*shapes)
+    yield ctx.finding(
+        RULE,
+        "hot" if was.type == now.type and wider else level,
+        f"{kind} '{was.name}' changed",
+        old=f"{was.type}{list(shapes[0])}",
+        new=f"{now.type}{list(shapes[1])}",
+        path=after.file,
+        line=now.line,
+    )
+
+
+_JUDGED = frozenset({"input", "output", "max_batch_size", "name", "backend", "platform"})
 _TUNING = frozenset({"instance_group", "dynamic_batching", "optimization", "model_warmup", "response_cache"})
 
 

@@ -29,6 +29,10 @@ TYPES = {
     "tensor(bfloat16)": "TYPE_BF16",
 }
 
+# Backends by the platform that stood for them before Triton had backends (triton-inference-server/backend).
+PLATFORMS = {"onnxruntime_onnx": "onnxruntime", "tensorrt_plan": "tensorrt", "pytorch_libtorch": "pytorch"}
+FREE = 1 << 62
+
 
 @dataclass(frozen=True, slots=True)
 class Declared:
@@ -38,6 +42,10 @@ class Declared:
     type: str
     dims: tuple[int, ...]
     line: int
+
+    def shape(self, batch: int) -> tuple[int, ...]:
+        """What clients send or get: with the batch dimension in front where max_batch_size is set."""
+        return (-1, *self.dims) if batch > 0 else self.dims
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,22 @@ class TritonModel:
     max_batch_size: int
     inputs: tuple[Declared, ...]
     outputs: tuple[Declared, ...]
+
+    @property
+    def backend(self) -> str:
+        """The backend that runs the model, which older configurations call by its platform."""
+        backend, platform = self.root.get("backend"), self.root.get("platform")
+        if backend is not None and backend.value:
+            return str(backend.value)
+        return "" if platform is None else PLATFORMS.get(str(platform.value), str(platform.value))
+
+    @property
+    def largest_batch(self) -> int:
+        """How many items one request may hold: max_batch_size, or else what the first dimension leaves free."""
+        if self.max_batch_size > 0:
+            return self.max_batch_size
+        first = [each.dims[0] for each in self.inputs if each.dims]
+        return FREE if first and all(size == -1 for size in first) else 0
 
     @property
     def sequences(self) -> bool:
