@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
 from .contract import Pair, dynamic, pairs, promised, show_size, symbol
+from .shapes.known import same_size
 from .sizes import sizes
 
 RULE = Rule(
@@ -18,7 +19,10 @@ RULE = Rule(
     what="A dynamic input dimension became fixed, or a fixed dimension of an input or output has another size.",
     why="requests that were valid are refused ('Got invalid dimensions'); re-exports freeze the batch size unasked",
     hint="export with dynamic_axes for this dimension, or agree the new size with the clients first",
-    exemptions=("an output whose dynamic dimension became fixed: its clients take any size",),
+    exemptions=(
+        "an output whose dynamic dimension became fixed: its clients take any size",
+        "an output size that the operators of both graphs give, whatever is declared",
+    ),
     references=("https://github.com/pytorch/pytorch/issues/148629",),
 )
 
@@ -44,6 +48,8 @@ def check(ctx: Context) -> Iterator[Finding]:
             level: Level = ctx.client_level("tensor")
             if dynamic(size.old):
                 if not _follows_input(pair, symbol(size.old)):
+                    continue
+                if same_size(ctx, pair, size.before, size.value, size.axis):
                     continue
                 level = "unproven"
             yield ctx.finding(

@@ -8,6 +8,7 @@ from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
 from .contract import Pair, dynamic, pairs, show_size, symbol
 from .onx_state import recurrent
+from .shapes.known import fixed_size, same_size
 from .sizes import Size, sent, sizes
 
 RULE = Rule(
@@ -23,6 +24,7 @@ RULE = Rule(
         "inputs: whatever was accepted still is",
         "an output size that follows an input size which old clients always send as the old fixed size",
         "state that is fed back to an input of the old fixed size",
+        "an output size that the operators of both graphs give",
         "with --run, sizes that came out as before in every run",
     ),
 )
@@ -66,6 +68,10 @@ def _judged(ctx: Context, pair: Pair, size: Size) -> tuple[Level, str]:
     seen = sent(pair.old, pair.new, symbol(size.new))
     if seen == {size.old}:
         return "hot", f"the size follows an input size that old clients send as {show_size(size.old)}"
+    if given := same_size(ctx, pair, size.before, size.value, size.axis):
+        return "hot", f"the operators give {given} there, as they did"
+    if fixed_size(ctx, pair.new, size.value, size.axis) == size.old:
+        return "hot", f"the operators still give {show_size(size.old)} there"
     if seen:
         # The output now follows an input size that old clients vary: the fixed size is really gone.
         return ctx.client_level("tensor"), ""

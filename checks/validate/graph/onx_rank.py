@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
 from .contract import WORD, What, match, pairs, show
+from .shapes.known import same_shape
 
 RULE = Rule(
     id="ONX-RANK",
@@ -17,6 +18,7 @@ RULE = Rule(
     what="The ranks of a matched input or output differ, or one side no longer says its rank.",
     why="ONNX Runtime refuses the request ('Invalid rank for input'), or the client indexes the wrong axis",
     hint="reshape inside the graph and keep the rank clients know",
+    exemptions=("an output that no longer says its rank, but has the shape that the old operators gave",),
 )
 
 
@@ -35,6 +37,8 @@ def check(ctx: Context) -> Iterator[Finding]:
                 else:
                     # An input that now takes any rank takes the old one, an output of known rank is one of any rank.
                     level = "hot" if (new.shape is None) == (what == "inputs") else "unproven"
+                    if what == "outputs" and level == "unproven" and same_shape(ctx, pair, old, new):
+                        level = "hot"
                 yield ctx.finding(
                     RULE,
                     level,

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ....models.onnx import OnnxModel, Value
-from ....models.source import open_file
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
-from ..side import Side
 from .contract import Pair, What, dynamic, match, pairs, promised, show_size, symbol, unchanged
-from .shapes.engine import Inferred, infer
+from .shapes.engine import Inferred
+from .shapes.known import inferred
 from .shapes.terms import Shape, axis_of, fixed, show
 
 RULE = Rule(
@@ -37,7 +36,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     """Operands first; where all fit, what comes out."""
     paired = {pair.new.file: pair for pair in pairs(ctx)}
     for file, model in ctx.new.onnx.items():
-        found = _infer(ctx.new, model)
+        found = inferred(ctx, ctx.new, model)
         for fault in found.faults[:_SHOWN]:
             yield ctx.finding(RULE, "breaks", fault.message, path=file, tensor=fault.tensor)
         if found.faults:
@@ -46,18 +45,10 @@ def check(ctx: Context) -> Iterator[Finding]:
         if pair is None or ctx.old is None:
             yield from _alone(ctx, model, found)
         elif not unchanged(ctx, pair):
-            yield from _Against(ctx, pair, _infer(ctx.old, pair.old), found).findings()
+            yield from _Against(ctx, pair, inferred(ctx, ctx.old, pair.old), found).findings()
 
 
 _SHOWN = 5
-
-
-def _infer(side: Side, model: OnnxModel) -> Inferred:
-    file = side.tree.files[model.file]
-    if file.partial:
-        return infer(model, None)  # a hole reads as zeros
-    with open_file(file.path) as source:
-        return infer(model, source)
 
 
 def _alone(ctx: Context, model: OnnxModel, found: Inferred) -> Iterator[Finding]:
@@ -159,12 +150,12 @@ class _Against:
             declared = tuple(s.shape[axis] if s.shape and len(s.shape) == rank else None for s in (old, new))
             if (number := fixed(term)) is None or (not dynamic(declared[1]) and declared[0] != declared[1]):
                 continue
-            text = f"output '{new.name}' axis {axis} is really"
+            text = f"output '{new.name}' axis {axis} is"
             before = None if a is None else fixed(a[axis])
             if before is not None or not dynamic(declared[0]):
                 before = before if before is not None else declared[0]
                 if before != number:
-                    yield self._finding(new, self._level(a), f"{text} {number}, was {before}", axis)
+                    yield self._finding(new, self._level(a), f"{text} really {number}, was {before}", axis)
             elif not dynamic(declared[1]) or held:
                 continue  # fixed by declaration, which ONX-DIM-NARROW judges, or told as an input's size
             elif a is not None and self._sent(a, axis):

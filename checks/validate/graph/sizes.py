@@ -11,8 +11,9 @@ from .contract import Pair, What, dynamic, match, promised, symbol
 
 
 class Size(NamedTuple):
-    """Axis `axis` of a matched input or output."""
+    """Axis `axis` of a matched input or output, which was `before`."""
 
+    before: Value
     value: Value
     axis: int
     old: Dimension
@@ -26,7 +27,7 @@ def sizes(ctx: Context, pair: Pair, what: What) -> Iterator[Size]:
             continue
         for axis, (a, b) in enumerate(zip(old.shape, new.shape, strict=True)):
             if not (dynamic(a) and dynamic(b)) and a != b:
-                yield Size(new, axis, a, b)
+                yield Size(old, new, axis, a, b)
 
 
 def sent(old: OnnxModel, new: OnnxModel, name: str) -> set[Dimension]:

@@ -15,7 +15,7 @@ from .....models.onnx_tensors import small_integers
 from .....models.source import Source
 from ..contract import dynamic, promised
 from ..scopes import free
-from .terms import Shape, Term, axis_of, cancel, fixed, named, show, whole
+from .terms import UNKNOWN_MARK, Shape, Term, axis_of, cancel, fixed, named, show, whole
 
 MAX_NODES = 50_000
 MAX_RANK = 16
@@ -115,7 +115,7 @@ class Call:
 
     def fresh(self, axis: int, output: int = 0) -> Term:
         """A size of which nothing is known."""
-        return named(axis_of(self.node.outputs[output], axis))
+        return named(UNKNOWN_MARK + axis_of(self.node.outputs[output], axis))
 
     def axis(self, axis: int, rank: int) -> int | None:
         """An axis counted from the front; one that is not there is a fault."""

@@ -13,6 +13,8 @@ from hashlib import blake2b
 Term = tuple[int, tuple[str, ...]]
 Shape = tuple[Term, ...]
 
+# A name with it stands for a size of which nothing is known, or follows from one.
+UNKNOWN_MARK = "?"
 _LONG = 160
 
 
@@ -23,7 +25,10 @@ def whole(number: int) -> Term:
 
 def named(name: str) -> Term:
     """An unknown size; the same name is the same size."""
-    return 1, (name if len(name) <= _LONG else blake2b(name.encode(), digest_size=12).hexdigest(),)
+    if len(name) > _LONG:
+        mark = UNKNOWN_MARK if UNKNOWN_MARK in name else ""
+        name = mark + blake2b(name.encode(), digest_size=12).hexdigest()
+    return 1, (name,)
 
 
 def axis_of(name: str, axis: int) -> str:

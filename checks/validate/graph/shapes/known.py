@@ -1,0 +1,65 @@
+"""What follows from the graphs of a run, worked out once, and sizes that are shown to be what they were."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from .....models.onnx import OnnxModel, Value
+from .....models.source import open_file
+from ...rulebase import Context
+from ...side import Side
+from ..contract import Pair
+from .engine import Inferred, infer
+from .terms import UNKNOWN_MARK, Shape, Term, fixed, show
+
+
+def inferred(ctx: Context, side: Side, model: OnnxModel) -> Inferred:
+    """What follows from a graph of one side."""
+    kept = cast("dict[tuple[bool, str], Inferred]", ctx.options.setdefault("shapes", {}))
+    key = (side is ctx.new, model.file)
+    if key not in kept:
+        file = side.tree.files[model.file]
+        if file.partial:
+            kept[key] = infer(model, None)  # a hole reads as zeros
+        else:
+            with open_file(file.path) as source:
+                kept[key] = infer(model, source)
+    return kept[key]
+
+
+def same_size(ctx: Context, pair: Pair, old: Value, new: Value, axis: int) -> str:
+    """The size of an output's axis where both graphs give the same one, as words; empty where that is not shown."""
+    a, b = _shapes(ctx, pair, old, new)
+    if a is None or b is None or len(a) != len(b) or axis >= len(a):
+        return ""
+    return show(a[axis]) if _same(ctx, a[axis], b[axis]) else ""
+
+
+def fixed_size(ctx: Context, model: OnnxModel, value: Value, axis: int) -> int | None:
+    """The size that the operators of the new graph give an output's axis whatever comes in; None where it is open."""
+    shape = inferred(ctx, ctx.new, model).shape(value.name)
+    return fixed(shape[axis]) if shape is not None and axis < len(shape) else None
+
+
+def same_shape(ctx: Context, pair: Pair, old: Value, new: Value) -> bool:
+    """Whether both graphs are shown to give an output the same shape."""
+    a, b = _shapes(ctx, pair, old, new)
+    if a is None or b is None or len(a) != len(b):
+        return False
+    return all(_same(ctx, x, y) for x, y in zip(a, b, strict=True))
+
+
+def _shapes(ctx: Context, pair: Pair, old: Value, new: Value) -> tuple[Shape | None, Shape | None]:
+    if ctx.old is None:
+        return None, None
+    found = inferred(ctx, ctx.old, pair.old), inferred(ctx, ctx.new, pair.new)
+    if found[1].faults:
+        return None, None
+    return found[0].shape(old.name), found[1].shape(new.name)
+
+
+def _same(ctx: Context, old: Term, new: Term) -> bool:
+    """Names are those of inputs, so they mean the same where clients bind by name; unknown ones mean nothing."""
+    if old != new or any(UNKNOWN_MARK in name for name in old[1]):
+        return False
+    return not old[1] or not ctx.serves("tensor") or ctx.binds("inputs", "name")
