@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....report.finding import Severity
+from ..config.cfg_ctx import effective
 from ..rulebase import Context, Finding, Rule
 
 RULE = Rule(
@@ -25,19 +26,21 @@ RULE = Rule(
 
 
 def check(ctx: Context) -> Iterator[Finding]:
-    """Compare each limit; none is endless."""
+    """Compare each limit. None is endless, but no answer was ever longer than the old context."""
     if ctx.old is None:
         return
+    context = effective(ctx.old)
+    longest = float("inf") if context is None else context[0]
     old, new = ctx.old.generation_config or {}, ctx.new.generation_config or {}
     for key in ("max_new_tokens", "max_length"):
         before, after = _limit(old.get(key)), _limit(new.get(key))
         if before == after:
             continue
-        shrinks = after < before
+        shrinks = after < min(before, longest)
         yield ctx.finding(
             RULE,
             "breaks" if shrinks else "hot",
-            f"{key} {'shrinks' if shrinks else 'grows'}",
+            f"{key} {'shrinks' if shrinks else 'grows' if after > before else 'is still beyond the old context'}",
             path="generation_config.json",
             pointer=f"/{key}",
             old=old.get(key),
