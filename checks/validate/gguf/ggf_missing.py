@@ -36,8 +36,8 @@ def check(ctx: Context) -> Iterator[Finding]:
     after = _models(ctx.new)
     for name, model in after.items():
         old = before.get(name) or (next(iter(before.values())) if len(before) == len(after) == 1 else None)
-        known = set(_faults(old)) if old is not None else set[str]()
         found = _faults(model)
+        known = set(_faults(old)) if found and old is not None else set[str]()
         for message in found:
             level, more = ("hot", ", as in the live version") if message in known else ("breaks", "")
             yield ctx.finding(RULE, level, message + more, path=model.file)
@@ -103,6 +103,8 @@ def _faults(model: GgufModel) -> list[str]:
 
 
 def _lost(old: GgufModel, new: GgufModel) -> Iterator[str]:
+    if old.tensors.keys() <= new.tensors.keys():
+        return
     before, after = _judged(old), _judged(new)
     if old.architecture != new.architecture or old.get("block_count") != new.get("block_count"):
         return

@@ -54,8 +54,8 @@ _HALVES = {
 
 def check(ctx: Context) -> Iterator[Finding]:
     """NEW in itself, then what it lost against OLD. What OLD lacks just the same is a note, since it serves."""
-    known = {message for message, _ in faults(ctx.old)} if ctx.old is not None else set[str]()
     found = faults(ctx.new)
+    known = {message for message, _ in faults(ctx.old)} if found and ctx.old is not None else set[str]()
     for message, tensor in found:
         level, more = ("hot", ", as in the live version") if message in known else ("breaks", "")
         yield ctx.finding(RULE, level, message + more, path=_path(ctx.new), tensor=tensor)
@@ -119,7 +119,7 @@ def _ends(config: dict[str, Any], stack: Stack, rest: list[str]) -> Iterator[tup
 
 def _lost(old: Side, new: Side) -> Iterator[tuple[str, str]]:
     """What NEW lost of the layers, the norm and the embedding that OLD has, with as many layers promised."""
-    if old.weights is None or new.weights is None:
+    if old.weights is None or new.weights is None or old.weights.tensors.keys() <= new.weights.tensors.keys():
         return
     count = promised(text_config(new.config or {}))
     if count != promised(text_config(old.config or {})):
