@@ -35,8 +35,10 @@ def find(start: Path) -> Path | None:
         if (folder / FILE).is_file():
             return folder / FILE
         pyproject = folder / "pyproject.toml"
-        if pyproject.is_file() and b"[tool.interlock" in pyproject.read_bytes():
-            return pyproject
+        if pyproject.is_file():
+            with pyproject.open("rb") as stream:
+                if b"[tool.interlock" in stream.read(_MAX_BYTES):
+                    return pyproject
     return None
 
 

@@ -97,7 +97,7 @@ def _manifest(predicate: dict[str, Any], what: str) -> Manifest:
         raise refusal("VER-ALGORITHM", what, f"unknown digest algorithm {algorithm!r}")
     shard_size = serialization.get("shard_size", 0)
     # The reference writes 1000000000.0.
-    if isinstance(shard_size, bool) or not isinstance(shard_size, int | float) or shard_size != int(shard_size):
+    if isinstance(shard_size, bool) or not isinstance(shard_size, int | float) or shard_size % 1:
         raise refusal("VER-MALFORMED", what, "shard_size is not a whole number")
     ignored = serialization.get("ignore_paths", [])
     if not isinstance(ignored, list) or not all(isinstance(path, str) for path in cast("list[Any]", ignored)):

@@ -15,7 +15,7 @@ from ..tree import ModelTree, TreeFile
 from . import parts, pipeline, schema
 from .cut import Cut, cut, highest
 
-MAX_BYTES = 512 << 20
+MAX_BYTES = 256 << 20
 
 
 def read(file: TreeFile, tree: ModelTree) -> Tokenizer:  # noqa: ARG001 - the signature of all readers

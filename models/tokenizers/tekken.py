@@ -22,7 +22,9 @@ _NAMED = (
 def read(file: TreeFile, tree: ModelTree) -> Tokenizer:  # noqa: ARG001 - the signature of all readers
     """The tokenizer of a tekken.json: special tokens first, then the tokens by rank up to the vocabulary's size."""
     what = str(file.path)
-    document = loads_object(file.path.read_bytes(), what, limit=MAX_BYTES)
+    if file.size > MAX_BYTES:
+        raise UnreadableModel(what, f"{file.size} bytes is more than the {MAX_BYTES} a tokenizer may have")
+    document = loads_object(file.path.read_bytes(), what)
     config = as_object(document.get("config"), what, "config")
     size = as_integer(config.get("default_vocab_size"), what, "config.default_vocab_size")
     count = as_integer(config.get("default_num_special_tokens"), what, "config.default_num_special_tokens")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..errors import UnreadableModel
-from ..tokenizer import Tokenizer
+from ..tokenizer import MAX_TOKENS, Tokenizer
 from ..tree import ModelTree, TreeFile
 from .ranks import decoded, ranked
 
-MAX_BYTES = 256 << 20
+MAX_BYTES = 128 << 20
 # Whisper's files give their last rank to no bytes at all; tiktoken reads that, and no text ever becomes this token.
 _EMPTY = b"="
 
@@ -18,7 +18,10 @@ def read(file: TreeFile, tree: ModelTree) -> Tokenizer:  # noqa: ARG001 - the si
     if file.size > MAX_BYTES:
         raise UnreadableModel(what, f"{file.size} bytes is more than the {MAX_BYTES} a tokenizer may have")
     tokens: dict[int, str] = {}
-    for number, line in enumerate(file.path.read_bytes().splitlines(), 1):
+    data = file.path.read_bytes()
+    if data.count(b"\n") + data.count(b"\r") > MAX_TOKENS:
+        raise UnreadableModel(what, f"has more than {MAX_TOKENS:,} lines")
+    for number, line in enumerate(data.splitlines(), 1):
         if not line.strip():
             continue
         text, _, rank = line.partition(b" ")

@@ -30,6 +30,17 @@ def _attached(layers: object) -> bytes:
     return json.dumps({"config": _ENTRY, "layers": layers, "subject": _ENTRY}).encode()
 
 
+def _sharded() -> bytes:
+    """A large statement: its numbers are read without a bound, and 1e999 is infinite."""
+    bundle = json.loads(TARGETS["signature"].seeds(Path())[0])
+    statement = json.loads(base64.b64decode(bundle["dsseEnvelope"]["payload"]))
+    statement["subject"][0]["annotations"] = {"note": "x" * (1 << 20)}
+    statement["predicate"]["serialization"].update(method="shards", shard_size=1e9)
+    text = json.dumps(statement).replace("1000000000.0", "1e999")
+    bundle["dsseEnvelope"]["payload"] = base64.b64encode(text.encode()).decode()
+    return json.dumps(bundle).encode()
+
+
 _PIECES = [(1, 2, [(1, 2, b"<unk>"), (3, 0, 2)]), (1, 2, [(1, 2, b"a")])]
 
 # (reader, whether it refuses the input, the input)
@@ -57,6 +68,7 @@ FOUND: dict[str, tuple[str, bool, bytes]] = {
     "a line of a hundred thousand braces": ("lint-yaml", False, b"kind: A\nx: " + b"{" * 50_000 + b"}" * 50_000),
     "a line of fifty thousand actions": ("lint-yaml", False, b"kind: A\nx: " + b"{{ include x }}" * 50_000),
     "braces that never close": ("lint-yaml", False, b"kind: A\nx: {{ .Values.a }}\ny: " + b"{{ \n " * 50_000),
+    "shards of infinite size": ("signature", True, _sharded()),
     "a model type that is a string": ("sentencepiece", False, build([*_PIECES, (2, 2, [(3, 2, b"1")])])),
 }
 

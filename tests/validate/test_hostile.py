@@ -138,6 +138,14 @@ CASES: dict[str, tuple[Make, str]] = {
     "sparse onnx": (write("model.onnx", b"\x08\x08", 1 << 36), "field"),
     "sparse vocabulary": (write("vocab.txt", b"a", 100 * MB), "long|more|tokens|line"),
     "sparse configuration": (write("config.json", b"{", 1 << 36), "larger"),
+    "sparse labels": (write("labels.txt", b"a", 1 << 36), "too long"),
+    "sparse modules": (write("modules.json", b"[", 1 << 36), "too long|missing"),
+    "sparse tekken": (write("tekken.json", b"{", 1 << 36), "more than"),
+    "sparse ranks": (write("m.tiktoken", b"IQ== 0\n", 1 << 36), "more than"),
+    "sparse index": (write("model.safetensors.index.json", b"{", 1 << 36), "too long"),
+    "sparse tokenizer": (write("tokenizer.json", b"{", 250 * MB), "invalid JSON"),
+    "sparse pbtxt": (write("config.pbtxt", b"a", 1 << 36, **{"1/model.onnx": ONNX}), "too long"),
+    "sparse template": (write("chat_template.jinja", b"a", 1 << 36, **{"config.json": build.llama()}), "larger"),
     # few bytes that become many objects
     "empty lists": (write("config.json", lambda: b'{"a":[' + b"[]," * (20 * MB) + b"[]]}"), "values"),
     "empty lists in a header": (
@@ -146,6 +154,8 @@ CASES: dict[str, tuple[Make, str]] = {
     ),
     "empty lines": (write("vocab.txt", lambda: b"\n" * (60 * MB)), "tokens|lines"),
     "empty inputs": (write("model.onnx", lambda: field(7, b"\x5a\x00" * 5_000_000)), "more fields"),
+    "empty ranks": (write("m.tiktoken", lambda: b"IQ== 0\n" + b"\n" * (120 * MB)), "lines"),
+    "labels in Python": (write("labels.txt", lambda: b"[" + b"'a'," * (3 * MB) + b"]"), "list of labels"),
     "empty pieces": (write("tokenizer.model", lambda: b"\x0a\x00" * 5_000_000), "piece"),
     "short pieces": (
         write("tokenizer.model", lambda: b"".join(field(1, field(1, b"%d" % n)) for n in range(2_500_000))),
@@ -215,7 +225,9 @@ def command(*arguments: str) -> tuple[int, str, str, float, int]:
 
 @pytest.fixture(scope="module")
 def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build.folder(tmp_path_factory.mktemp("old") / "m", {"config.json": build.llama(), "model.onnx": ONNX})
+    return build.folder(
+        tmp_path_factory.mktemp("old") / "m", {"config.json": build.llama(), "model.onnx": ONNX, "labels.txt": "a\n"}
+    )
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -232,4 +244,14 @@ def test_hostile_models_are_refused_in_bounds(name: str, old: Path, tmp_path: Pa
     assert code == 2, said
     assert any(re.search(reason, each) for each in said), said
     assert seconds < SECONDS
+    assert megabytes < MEGABYTES
+
+
+def test_code_of_any_size_is_compared_in_bounds(tmp_path: Path) -> None:
+    config = build.llama(auto_map={"AutoModel": "modeling.M"})
+    for side in ("old", "new"):
+        write("modeling.py", b"import os", 1 << 36, **{"config.json": config})(tmp_path / side)
+    _, out, err, _, megabytes = command("validate", str(tmp_path / "new"), "--against", str(tmp_path / "old"))
+    assert "Traceback" not in err
+    assert "modeling.py changed" in out
     assert megabytes < MEGABYTES

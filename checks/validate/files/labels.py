@@ -7,6 +7,7 @@ import json
 from typing import Any, cast
 
 _MAX = 16 << 20
+_MAX_LITERAL = 2 << 20  # Python's parser takes hundreds of bytes for each of these
 
 
 def labels(text: str) -> list[str] | None:
@@ -42,6 +43,8 @@ def _literal(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         pass
+    if len(text) > _MAX_LITERAL:
+        return None
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
+from ....models.errors import UnreadableModel
 from ....models.strict_json import items_of, loads
 from ..side import Side
 
@@ -37,7 +38,9 @@ def settings(side: Side, name: str) -> dict[str, Any]:
     if file is None:
         return {}
     if name == "modules.json":
-        modules = items_of(loads(file.path.read_bytes()[:_MAX], str(file.path)))
+        if file.size > _MAX:
+            raise UnreadableModel(file.path, f"is {file.size:,} bytes long, too long for a list of modules")
+        modules = items_of(loads(file.path.read_bytes(), str(file.path)))
         return {"modules": [_module(each) for each in modules]}
     found = {key: value for key, value in (side.json(name) or {}).items() if key not in _NOTES and value is not None}
     for key, value in _DEFAULTS.items():
