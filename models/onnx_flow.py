@@ -22,8 +22,8 @@ Around = tuple[Env, dict[str, Attribute], dict[str, int]]
 
 
 class Step(NamedTuple):
-    """An operator with all its attributes. If, Loop and Scan are a step for each output, which takes that output's
-    value of each body besides their own inputs."""
+    """An operator with all its attributes. If, Loop and Scan are a step for each output, which takes the condition (If)
+    or the count (Loop), and then that output's value of each body."""
 
     op: str
     domain: str
@@ -150,7 +150,7 @@ class _Builder:
             self.graph(body, inner, given, opsets, depth + 1)
             made.append([inner.get(value.name, 0) for value in body.outputs][1 if loop else 0 :])
         plain = {name: each for name, each in step.attributes.items() if not each.graphs}
-        own = step.inputs[:1] if step.op == "If" else ()
+        own = (*step.inputs, 0)[:1] if step.op in ("If", "Loop") else ()
         for k, output in enumerate(step.outputs):
             if output:
                 ends = tuple(ids[k] for ids in made if k < len(ids))

@@ -147,7 +147,7 @@ class _Origins:
         if op in _KEPT:
             yield from self.of(inputs[0], depth + 1)
         elif op in _EITHER:
-            for each in inputs[1:] if op in ("Where", "If") else inputs:
+            for each in inputs[1:] if op in ("Where", "If", "Loop") else inputs:
                 yield from self.of(each, depth + 1)
         elif op in ("Add", "Sub"):
             yield from self._moved(step, depth)

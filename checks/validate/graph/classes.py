@@ -78,7 +78,7 @@ def _at(reading: Reading, value: int, depth: int) -> tuple[Values | None, tuple[
     if op in LOOKUPS or op in _FIRST:
         return None, inputs[:1]
     if op in _ALL:
-        return None, inputs[1:] if op in ("If", "Where") else inputs
+        return None, inputs[1:] if op in ("If", "Where", "Loop") else inputs
     return None, tuple(each for each in inputs if reading.held(each) is None) if op in _COLUMNS else ()
 
 

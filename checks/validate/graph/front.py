@@ -20,7 +20,7 @@ class Front:
     """`scale` is the factor applied to every value; `learned` where it is a vector over features. `turned` is the order
     in which the first trained operator `core` sees the input's axes, None where a reshape hides it. `swapped` is an
     order of channels, `quantised` the scale and zero point of the integers that a client sends, `rounded` whether
-    the graph made them."""
+    the graph made them. `reversed` is set where large values become small ones."""
 
     scale: float = 1.0
     learned: bool = False
@@ -28,6 +28,7 @@ class Front:
     swapped: tuple[int, ...] = ()
     quantised: tuple[Values, Values] | None = None
     rounded: bool = False
+    reversed: bool = False
     core: str = ""
 
 
@@ -70,7 +71,11 @@ def _passes(reading: Reading, step: Step, place: int, found: Front) -> bool:
             order = tuple(int(each) for each in turn) if turn else tuple(range(len(found.turned)))[::-1]
             found.turned = tuple(found.turned[i] for i in order) if len(order) == len(found.turned) else None
         return True
+    if op in ("Neg", "Not"):
+        found.reversed = not found.reversed
+        return True
     if op in ("Add", "Sub"):
+        found.reversed ^= op == "Sub" and place == 1
         return reading.values(step.inputs[1 - place]) is not None
     if op in ("Mul", "Div"):
         return (place == 0 or op == "Mul") and _scaled(
@@ -91,6 +96,7 @@ def _scaled(found: Front, said: Values | None, power: int) -> bool:
     numbers = [abs(float(each)) for each in said or () if not isinstance(each, str)]
     if not numbers or not all(numbers):
         return False
+    found.reversed ^= all(float(each) < 0 for each in said or ())
     if len(numbers) > _CHANNELS and len(set(numbers)) > 1:
         found.learned = True
     found.scale *= exp(power * sum(map(log, numbers)) / len(numbers))

@@ -34,17 +34,13 @@ class Meaning(NamedTuple):
     step: Step
     place: int = 0
 
-    @property
-    def shown(self) -> str:
-        """The operator as messages name it."""
-        return self.op
-
 
 class Affine(NamedTuple):
-    """A scale or offset by one number: of which value, and whether it changes anything."""
+    """A scale or offset by one number: of which value, and whether it changes anything, or turns its order round."""
 
     value: int
     changes: bool
+    reverses: bool
     shown: str
 
 
@@ -160,7 +156,8 @@ def affine(reading: Reading, found: Meaning) -> Affine | None:
             neutral = 0 if found.op in ("Add", "Sub") else 1
             same = said[0] == neutral and (place == 1 or found.op in ("Add", "Mul"))
             shown = f"{said[0]:g}" if place else f"from {said[0]:g}"
-            return Affine(found.inputs[1 - place], not same, shown)
+            negative = said[0] < 0 if found.op in ("Mul", "Div") else found.op == "Sub" and place == 0
+            return Affine(found.inputs[1 - place], not same, negative, shown)
     return None
 
 

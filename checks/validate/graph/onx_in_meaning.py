@@ -63,6 +63,8 @@ def _changes(ctx: Context, was: Front, now: Front) -> Iterator[tuple[Level, str,
             yield "unproven", "is multiplied by another factor", f"{was.scale:g}", f"{now.scale:g}"
     if was.swapped != now.swapped:
         yield "unproven", "has its channels put in another order", _show(was.swapped), _show(now.swapped)
+    if was.core == now.core and was.reversed != now.reversed:
+        yield "unproven", "has its order reversed", None, None
     if was.turned is None or now.turned is None or was.turned == now.turned or was.core != now.core:
         return
     if was.core in CONVOLUTIONS and len(was.turned) > 1:

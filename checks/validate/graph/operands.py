@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Scalar, Values
-from .meanings import Meaning, bias, bounded, quantised
+from .meanings import Meaning, affine, bias, bounded, quantised
 from .reading import Reading, integral, textual
 
 CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "BatchNormalization", "MaxPool", "AveragePool", "QLinearConv"})
@@ -68,6 +68,10 @@ def compare(old: Reading, new: Reading, before: Meaning, after: Meaning, exposed
                 continue
             if not any(isinstance(each, str) for each in was + now):
                 yield Difference("unproven", f"{op} {name or 'constant'}", _show(was), _show(now))
+    elif op == "Loop":
+        was, now = old.values(_at(before.inputs, 0)), new.values(_at(after.inputs, 0))
+        if was and now and was != now:
+            yield Difference("unproven", "number of rounds", _show(was), _show(now))
     else:
         yield from _numbers(old, new, before, after, exposed)
 
@@ -102,6 +106,9 @@ def _numbers(old: Reading, new: Reading, before: Meaning, after: Meaning, expose
         return
     a, b = before.inputs[held[0][0]], after.inputs[held[1][0]]
     was, now = old.values(a), new.values(b)
+    scales = affine(old, before), affine(new, after)
+    if not exposed and scales[0] and scales[1] and scales[0].reverses != scales[1].reverses:
+        yield Difference("unproven", "order before the final operator", scales[0].shown, scales[1].shown)
     if not exposed or was is None or now is None or _close(was, now) or bias(old, before) or bias(new, after):
         return
     if textual(old.held(a)) or textual(new.held(b)):

@@ -11,39 +11,24 @@ from typing import NamedTuple
 
 from . import meanings, operands
 from .classes import CLASSIFIERS, LOOKUPS
+from .families import (
+    AFFINE,
+    BODIES,
+    INTEGERS,
+    JOINS,
+    LIMITED,
+    LINEAR,
+    PASSES,
+    RANKED,
+    REDUCTIONS,
+    SHIELDS,
+    STRONG,
+    WHOLE,
+)
 from .meanings import Meaning, meaning
 from .operands import Difference
 from .reading import SHAPING, TRANSPARENT, Reading
 
-ACTIVATIONS = frozenset({"Softmax", "LogSoftmax", "Sigmoid", "HardSigmoid", "Softplus", "Tanh", "Hardmax"})
-_DECIDES = frozenset({"Greater", "Less", "Equal", "IsNaN", "Sign", "Binarizer"})
-# Operators whose presence right before an output decides what its values mean.
-STRONG = frozenset(
-    {*ACTIVATIONS, *_DECIDES, "Neg", "Not", "ArgMax", "ArgMin", "TopK", "NonMaxSuppression", "CumSum"}
-) | {
-    *("Round", "Floor", "Ceil", "Abs", "Log", "Exp", "Reciprocal", "Sqrt", "Mod", "And", "Or", "Xor", "Normalizer"),
-    *("QuantizeLinear", "DynamicQuantizeLinear"),
-}
-# Past these, the numbers before them are not what a client sees.
-_SHIELDS = (
-    ACTIVATIONS
-    | _DECIDES
-    | {"ArgMax", "ArgMin", "NonMaxSuppression", "Normalizer"}
-    | {
-        *("LabelEncoder", "CategoryMapper", "QuantizeLinear"),
-    }
-)
-# The values of their first input come out, or a choice of them.
-_PASSES = frozenset(
-    {"Slice", "Split", "TopK", "Pad", "Resize", "Tile", "Compress", "Trilu", "DepthToSpace", "Clip"}
-) | {
-    *("ReduceMax", "ReduceMin", "ReduceMean", "ZipMap", "SequenceAt", "SplitToSequence", "NonZero", "OneHot", "CumSum"),
-    *("Neg", "Abs", "Round", "Floor", "Ceil", "Not", "Log", "Exp", "Sqrt", "Reciprocal"),
-}
-_ALL = frozenset(
-    {"Concat", "Where", "Mul", "If", "Loop", "Scan", "SequenceConstruct", "And", "Or", "Xor", "Max", "Min"}
-)
-AFFINE = frozenset({"Add", "Sub", "Mul", "Div", "Pow"})
 _LIMIT = 2000
 _NESTED = 20
 
@@ -54,6 +39,7 @@ class _At(NamedTuple):
     value: int
     turned: tuple[tuple[int, ...], ...] = ()
     shaped: bool = False
+    cut: bool = False  # to whole numbers or truth values
 
 
 def compare(old: Reading, new: Reading, a: int, b: int, rank: int | None) -> Iterator[Difference]:
@@ -88,6 +74,8 @@ class _Pairing:
         before, after = meaning(self.old, a.value), meaning(self.new, b.value)
         if exposed and before is not None and after is not None:
             yield from operands.scales(self.old, self.new, before, after)
+            if a.cut != b.cut and before.op == after.op and before.op not in WHOLE:
+                yield Difference("unproven", "rounding", *("whole" if each.cut else "as computed" for each in (a, b)))
         if before is None or after is None:
             yield from self.ends(a, b, before, after, exposed)
         elif before.op == after.op:
@@ -113,20 +101,26 @@ class _Pairing:
             self.todo.append((*steps, exposed))
             return
         for side, reading, at, found in ((0, self.old, a, before), (1, self.new, b, after)):
-            if found.op in ("If", "Loop", "Scan"):
+            if found.op in BODIES:
                 yield from self.branches(a, b, found, side, exposed)
                 return
             added = meanings.affine(reading, found)
             if added is not None and not meanings.bias(reading, found):
-                if exposed and added.changes:
+                if added.changes and (exposed or added.reverses):
                     shown = f"{found.op} {added.shown}"
-                    yield Difference("unproven", "scale", None if side else shown, shown if side else None)
+                    what = "scale" if exposed else "order before the final operator"
+                    yield Difference("unproven", what, None if side else shown, shown if side else None)
                 further = at._replace(value=added.value)
                 self.todo.append((a, further, exposed) if side else (further, b, exposed))
                 return
-        if not exposed or not {before.op, after.op} & STRONG or _equivalent(self.old, self.new, before, after):
-            return
-        yield Difference("unproven", "final operator", before.shown, after.shown)
+        kinds = {before.op, after.op}
+        if not exposed:
+            if "Neg" in kinds:
+                yield Difference("unproven", "order before the final operator", before.op, after.op)
+        elif before.op in LIMITED and after.op in LINEAR:
+            yield Difference("unproven", "range", before.op, after.op)
+        elif (kinds & STRONG or kinds <= REDUCTIONS) and not _equivalent(self.old, self.new, before, after):
+            yield Difference("unproven", "final operator", before.op, after.op)
 
     def undecoded(self, a: _At, b: _At, before: Meaning, after: Meaning) -> tuple[_At, _At] | None:
         """The two values without the label lookup that is on one side only, or None. ONX-LABEL reads the labels."""
@@ -140,7 +134,7 @@ class _Pairing:
         said: list[list[Difference]] = []
         if self.depth >= _NESTED:
             return
-        for value in found.inputs[1:] if found.op == "If" else found.inputs:
+        for value in found.inputs if found.op == "Scan" else found.inputs[1:]:
             one, two = (a, b._replace(value=value)) if side else (a._replace(value=value), b)
             inner = _Pairing(self.old, self.new, self.rank, self.left, self.depth + 1)
             said.append(list(inner.run(one, two, exposed)))
@@ -153,18 +147,22 @@ class _Pairing:
             yield from self.transforms(before, after)
             return
         yield from self.axes(a, b, before, after, exposed)
-        if op in operands.COMPARED or op in AFFINE or op in _PASSES or op in _ALL or op in LOOKUPS:
+        if op in operands.COMPARED or op in AFFINE or op in PASSES or op in JOINS or op in LOOKUPS:
             yield from operands.compare(self.old, self.new, before, after, exposed)
         elif op == "Mean":
             yield from operands.means(self.old, self.new, before, after)
         elif op in operands.CONVOLUTIONS and exposed and not (a.shaped or b.shaped) and a.turned != b.turned:
             yield Difference("unproven", "order of axes", a.turned[::-1] or None, b.turned[::-1] or None)
-        further = exposed and op not in _SHIELDS
-        if op in _SHIELDS or op in _PASSES:
+        further = exposed and op not in SHIELDS
+        if op in RANKED:
+            a, b = a._replace(shaped=True), b._replace(shaped=True)
+        if op in SHIELDS or op in PASSES:
             hidden = further and not (op == "TopK" and before.place == 1)
             self.todo.append((a._replace(value=before.inputs[0]), b._replace(value=after.inputs[0]), hidden))
-        elif op in _ALL or op in AFFINE:
-            shown = further and (op in _ALL or meanings.affine(self.old, before) is not None)
+        elif not exposed and op in JOINS - BODIES and meanings.affine(self.old, before) is None:
+            return  # what is joined here has an order of its own
+        elif op in JOINS or op in AFFINE:
+            shown = further and (op in JOINS or meanings.affine(self.old, before) is not None)
             for one, two in _paired(self.old, self.new, before, after):
                 self.todo.append((a._replace(value=one), b._replace(value=two), shown))
         elif op in LOOKUPS:
@@ -204,7 +202,8 @@ def _skip(reading: Reading, at: _At) -> _At:
             turn = reading.setting(step, "perm") or ()
             at = _At(step.inputs[0], (*at.turned, tuple(int(each) for each in turn)), at.shaped)
         elif step.op in TRANSPARENT:
-            at = at._replace(value=step.inputs[0])
+            whole = step.op == "Cast" and reading.number(step, "to", 1) in INTEGERS
+            at = at._replace(value=step.inputs[0], cut=at.cut or whole)
         elif (behind := reading.rounded(step)) is not None:
             at = at._replace(value=behind)
         elif step.op in SHAPING and step.inputs[0]:
@@ -219,6 +218,8 @@ def _paired(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Iter
     one = [value for value in before.inputs if value and old.held(value) is None]
     two = [value for value in after.inputs if value and new.held(value) is None]
     if before.op in ("If", "Where"):
+        one, two = list(before.inputs), list(after.inputs)
+    elif before.op == "Loop":
         one, two = list(before.inputs[1:]), list(after.inputs[1:])
     elif before.op in ("Add", "Mul", "Max", "Min") and len(one) == len(two) == 2:
         ops = [[found.op if (found := meaning(r, v)) else "" for v in side] for r, side in ((old, one), (new, two))]
