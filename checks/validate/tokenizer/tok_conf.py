@@ -7,10 +7,9 @@ from typing import Any
 
 from ....models.hf_config import token_content
 from ....models.strict_json import items_of
-from ....models.tokenizer import AddedToken
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
-from ..side import Side
+from .repeated import repeated
 
 RULE = Rule(
     id="TOK-CONF",
@@ -27,11 +26,13 @@ RULE = Rule(
     example="json",
     exemptions=(
         "names, paths and versions that are only notes",
-        "lists of added or special tokens that only repeat what the tokenizer file says of them",
+        "keys that only repeat what the tokenizer file says: lists of added or special tokens, new names for special "
+        "tokens, the byte-level prefix space, and the class with or without Fast",
     ),
     reads=("tokenizer-config",),
 )
 
+_FILE = "tokenizer_config.json"
 # Judged by other rules.
 _ELSEWHERE = frozenset(
     ("eos_token", "bos_token", "pad_token", "unk_token", "padding_side", "truncation_side", "model_max_length")
@@ -46,6 +47,7 @@ _MEANS: dict[str, Any] = {
     "sp_model_kwargs": {},
     "add_eos_token": False,
     "split_special_tokens": False,
+    "errors": "replace",
 }
 _FRAME = frozenset(("add_bos_token", "add_eos_token"))
 _TEXT = frozenset(("clean_up_tokenization_spaces", "spaces_between_special_tokens"))
@@ -55,7 +57,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     """One finding a key."""
     if ctx.old is None:
         return
-    for file in ("tokenizer_config.json", "special_tokens_map.json"):
+    for file in (_FILE, "special_tokens_map.json"):
         old, new = ctx.old.json(file), ctx.new.json(file)
         if old is None or new is None:
             continue
@@ -65,9 +67,9 @@ def check(ctx: Context) -> Iterator[Finding]:
                 yield ctx.finding(
                     RULE, "unproven", message, path=file, pointer=f"/{key}", old=old.get(key), new=new.get(key)
                 )
-            judged = key in _ELSEWHERE and (file == "tokenizer_config.json" or token_content(old.get(key)) is None)
+            judged = key in _ELSEWHERE and (file == _FILE or token_content(old.get(key)) is None)
             before, after = _plain(key, old), _plain(key, new)
-            if not judged and before != after and not (_repeats(ctx.old, key, old) and _repeats(ctx.new, key, new)):
+            if not judged and before != after and not (file == _FILE and repeated(ctx.old, ctx.new, key)):
                 yield ctx.finding(
                     RULE,
                     _level(ctx, key, before, after),
@@ -90,38 +92,6 @@ def _plain(key: str, values: dict[str, Any]) -> Any:
     if key == "additional_special_tokens":
         return [token_content(each) or each for each in items_of(value)]
     return value
-
-
-def _repeats(side: Side, key: str, values: dict[str, Any]) -> bool:
-    """Whether a list of tokens holds nothing but what the tokenizer file says too: TOK-ADDED judges that one."""
-    value = values.get(key)
-    if not value:
-        return key in ("added_tokens_decoder", "additional_special_tokens")
-    tokenizer = side.tokenizer
-    if tokenizer is None:
-        return False
-    known = {each.content: each for each in tokenizer.literals}
-    match key, value:
-        case "added_tokens_decoder", {**entries}:
-            return all(_listed(known, entry, number) for number, entry in entries.items())
-        case "additional_special_tokens", [*entries]:
-            return all(_listed(known, entry) for entry in entries)
-        case _:
-            return False
-
-
-def _listed(known: dict[str, AddedToken], entry: Any, number: str | None = None) -> bool:
-    """Whether the tokenizer file has a token with this text, id and flags; a text alone stands for a special one."""
-    token = known.get(token_content(entry) or "")
-    if token is None or (number is not None and number != str(token.id)):
-        return False
-    match entry:
-        case {**flags}:
-            special = bool(flags.get("special", number is None))
-            asked = (special, *(bool(flags.get(flag, False)) for flag in ("single_word", "lstrip", "rstrip")))
-            return (*asked, bool(flags.get("normalized", not special))) == token.flags
-        case _:
-            return token.special
 
 
 def _matching(value: Any) -> dict[str, bool]:

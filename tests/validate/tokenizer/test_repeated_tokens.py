@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interlock.checks.validate.side import Side
-from interlock.checks.validate.tokenizer.tok_conf import _repeats  # pyright: ignore[reportPrivateUsage]
+from interlock.checks.validate.tokenizer.repeated import _says_again  # pyright: ignore[reportPrivateUsage]
 from interlock.models.tokenizers.huggingface import parse
 from interlock.models.tree import ModelTree
 from validate.tokenizer import kit
@@ -49,6 +49,45 @@ OTHER: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({}, {"image_token": "<|pad|>"}),
+        ({}, {"extra_special_tokens": {"image_token": "<|pad|>", "boi_token": "<|bos|>"}}),
+        ({}, {"extra_special_tokens": ["<|pad|>"]}),
+        ({}, {"image_token": LISTED[FIRST]}),
+        ({}, {"add_prefix_space": False}),
+        ({"add_prefix_space": False}, {}),
+        ({}, {"errors": "replace"}),
+        ({"tokenizer_class": "Qwen2Tokenizer"}, {"tokenizer_class": "Qwen2TokenizerFast"}),
+        ({"tokenizer_class": "LlamaTokenizerFast"}, {"tokenizer_class": "LlamaTokenizer"}),
+    ],
+)
+def test_saying_it_again_is_hot(tmp_path: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
+    report = kit.judge(tmp_path, model(**old), model(**new))
+    assert kit.verdict(report) == "hot", [(f.rule, f.message) for f in report.findings]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"image_token": "<|pad|>"}, {}),
+        ({"image_token": "<|pad|>"}, {"image_token": "<|bos|>"}),
+        ({}, {"image_token": "<|image|>"}),
+        ({}, {"image_token": {**LISTED[FIRST], "rstrip": True}}),
+        ({}, {"extra_special_tokens": {"image_token": "the"}}),
+        ({}, {"add_prefix_space": True}),
+        ({"add_prefix_space": False}, {"add_prefix_space": True}),
+        ({}, {"errors": "ignore"}),
+        ({"tokenizer_class": "Qwen2Tokenizer"}, {"tokenizer_class": "LlamaTokenizerFast"}),
+        ({}, {"tokenizer_class": "Fast"}),
+    ],
+)
+def test_saying_something_else_is_told(tmp_path: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
+    report = kit.judge(tmp_path, model(**old), model(**new))
+    assert kit.levels(report).get("TOK-CONF") == "unproven", [(f.rule, f.message) for f in report.findings]
+
+
 @pytest.mark.parametrize("config", REPEATED)
 def test_repeating_tokenizer_json_is_hot(tmp_path: Path, config: dict[str, Any]) -> None:
     for name, old, new in (("gained", {}, config), ("lost", config, {})):
@@ -82,4 +121,4 @@ def test_only_exact_repetition_counts(flipped: dict[str, str]) -> None:
     for number, flag in flipped.items():
         entry = entries.setdefault(number, dict(LISTED[FIRST]))
         entry[flag] = not entry[flag]
-    assert _repeats(side, "added_tokens_decoder", {"added_tokens_decoder": entries}) == (not flipped)
+    assert _says_again(side, "added_tokens_decoder", entries) == (not flipped)
