@@ -87,4 +87,5 @@ def test_bytes_and_their_stand_ins_are_not_called_different_symbols(tmp_path: Pa
     report = validate(byte_level(tmp_path / "tokenizer.json"), old, contract=Contract())
     assert report.facts["verdict"] == "restart"
     (merges,) = [finding for finding in report.findings if finding.rule == "TOK-MERGE"]
-    assert (merges.level, merges.witness) == ("unproven", None)
+    assert (merges.level, merges.witness) == ("hot", None)
+    assert merges.proof
