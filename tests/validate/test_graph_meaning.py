@@ -76,11 +76,10 @@ def branch(body: str) -> str:
     return head(f"c = Constant <value = bool {{1}}> () y = If (c) <{bodies}>")
 
 
-def loop(body: str) -> str:
+def loop(body: str, rounds: int = 1) -> str:
     inner = f"body = b (int64 i, bool c, float[N,3] a) => (bool d, float[N,3] r) {{ d = Identity(c) {body} }}"
-    return head(
-        f"n = Constant <value = int64 {{1}}> () c = Constant <value = bool {{1}}> () y = Loop (n, c, z) <{inner}>"
-    )
+    held = f"n = Constant <value = int64 {{{rounds}}}> () c = Constant <value = bool {{1}}> ()"
+    return head(f"{held} y = Loop (n, c, z) <{inner}>")
 
 
 ARG = "int64[N] y"
@@ -284,6 +283,68 @@ HEADS = [
         "breaks",
         HEAD,
         level="unproven",
+    ),
+    Case("order reversed", SOFTMAX, head("n = Neg(z) y = Softmax(n)"), "unproven", HEAD),
+    Case(
+        "order reversed by a factor",
+        *(head("n = Mul(z, c) y = Softmax(n)", weights=f"float c = {{{c}}}") for c in (2, -2)),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "another temperature",
+        *(head("n = Mul(z, c) y = Softmax(n)", weights=f"float c = {{{c}}}") for c in (2, 5)),
+    ),
+    Case(
+        "whole numbers",
+        head("y = Exp(z)"),
+        head("e = Exp(z) i = Cast <to=7> (e) y = Cast <to=1> (i)"),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "halves on the way", head("y = Exp(z)"), head("e = Exp(z) i = Cast <to=11> (e) y = Cast <to=1> (i)"), same=True
+    ),
+    Case("no longer positive", head("y = Relu(z)"), head("y = Identity(z)"), "unproven", HEAD),
+    Case("positive now", head("y = Identity(z)"), head("y = Relu(z)")),
+    Case(
+        "chosen by another bound",
+        *(
+            head(
+                "c = Greater(z, t) y = Where(c, one, two)",
+                weights=f"float t = {{{t}}}, float one = {{1}}, float two = {{2}}",
+            )
+            for t in (0, 1)
+        ),
+        "unproven",
+        HEAD,
+    ),
+    Case("more rounds", loop("r = Mul(a, a)"), loop("r = Mul(a, a)", 2), "unproven", HEAD),
+    Case(
+        "mean to largest",
+        *(
+            head(f"p = Sigmoid(z) y = {op} <axes=[1]> (p)", outputs="float[N,1] y")
+            for op in ("ReduceMean", "ReduceMax")
+        ),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "axis behind a reshape",
+        *(
+            head(f"p = Softmax <axis={axis}> (z) y = Reshape(p, s)", outputs="float[M] y", weights="int64[1] s = {-1}")
+            for axis in (1, 0)
+        ),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "last axis below a maximum",
+        *(
+            head(f"p = Softmax <axis={axis}> (z) y = ReduceMax <axes=[1], keepdims=0> (p)", outputs="float[N] y")
+            for axis in (1, -1)
+        ),
+        same=True,
     ),
     Case("a noise", SOFTMAX, head("y = RandomNormalLike(z)"), "unproven", HEAD),
 ]
@@ -522,6 +583,13 @@ def bytes_in(scale: float, zero: int) -> str:
     return image("t = DequantizeLinear(x, s, z)", weights=held, inputs="uint8[N,A,B,C] x")
 
 
+def masked(body: str) -> str:
+    """Attention scores that a mask of ones and zeros changes."""
+    held = f"float one = {{1}}, float low = {{-10000}}, float high = {{10000}}, {weight('w', 3, 3)}"
+    text = f"s = MatMul(x, w) {body} t = Add(s, b) y = Softmax(t)"
+    return graph(text, "float[N,3] x, float[N,3] mask", "float[N,3] y", held)
+
+
 SCALED = image("t = Div(x, c)", weights="float c = {255}")
 READ = [
     Case("scaled, retrained", SCALED, image("t = Div(x, c)", 1, "float c = {255}")),
@@ -604,6 +672,23 @@ READ = [
         tabular("t = Identity(x)"),
         tabular(
             "a = Sub(x, m) t = Div(a, s)", weights=f"{weight('m', 6)}, float[6] s = {{1000, 200, 300, 4000, 500, 600}}"
+        ),
+    ),
+    Case(
+        "mask reversed", masked("a = Sub(one, mask) b = Mul(a, low)"), masked("b = Mul(mask, low)"), "unproven", MEANING
+    ),
+    Case(
+        "mask written otherwise",
+        masked("a = Sub(one, mask) b = Mul(a, low)"),
+        masked("a = Sub(mask, one) b = Mul(a, high)"),
+        same=True,
+    ),
+    Case(
+        "rounded inside",
+        SCALED,
+        image(
+            "a = Div(x, c) q = QuantizeLinear(a, s, z) t = DequantizeLinear(q, s, z)",
+            weights="float c = {255}, float s = {0.1}, int8 z = {0}",
         ),
     ),
     Case(

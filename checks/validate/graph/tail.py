@@ -159,7 +159,7 @@ class _Pairing:
         if op in SHIELDS or op in PASSES:
             hidden = further and not (op == "TopK" and before.place == 1)
             self.todo.append((a._replace(value=before.inputs[0]), b._replace(value=after.inputs[0]), hidden))
-        elif not exposed and op in JOINS - BODIES and meanings.affine(self.old, before) is None:
+        elif not exposed and op in (JOINS | AFFINE) - BODIES and meanings.affine(self.old, before) is None:
             return  # what is joined here has an order of its own
         elif op in JOINS or op in AFFINE:
             shown = further and (op in JOINS or meanings.affine(self.old, before) is not None)
