@@ -152,17 +152,14 @@ class Tokenizer:
 
     def fingerprint(self) -> str:
         """SHA-256 over (id, bytes, special?) of every token: equal across formats for one vocabulary."""
-        from .tokenizers.spelling import token_bytes
+        from .tokenizers.spelling import speller
 
+        spell = speller(self)
         special = {each.id for each in self.literals if each.special} | self.controls
         literals = {each.id for each in self.literals}
         digest = hashlib.sha256()
         for number, token in sorted(self.tokens.items()):
-            raw = (
-                token.encode("utf-8", "surrogateescape")
-                if number in special or number in literals
-                else token_bytes(self, token)
-            )
+            raw = token.encode("utf-8", "surrogateescape") if number in special or number in literals else spell(token)
             digest.update(b"%d %d %d " % (number, number in special, len(raw)) + raw)
         return digest.hexdigest()
 

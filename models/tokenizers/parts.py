@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any, Literal, cast
 
 from ..errors import UnreadableModel
 from ..strict_json import as_integer, as_list, as_object, describe
 from ..tokenizer import MAX_ID
 
+_MAX_SCORE = 1e308  # an integer may be larger than every float
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -42,11 +42,11 @@ def merges(value: Any, what: str) -> tuple[Literal["", "string", "pair"], Pairs]
     items: list[Any] = as_list(value, what, "model.merges")
     kinds = set(map(type, items))
     if kinds == {str}:
-        split = tuple(tuple(item.split(" ")) for item in items)
+        split = tuple(map(tuple, map(str.split, items, repeat(" "))))
         if set(map(len, split)) == {2}:
             return "string", cast("Pairs", split)
     elif kinds == {list} and set(map(len, items)) == {2} and set(map(type, chain.from_iterable(items))) == {str}:
-        return "pair", tuple((left, right) for left, right in items)
+        return "pair", cast("Pairs", tuple(map(tuple, cast("list[list[str]]", items))))
     # Something is wrong, or there is nothing: item by item, to say what and where.
     pairs: list[tuple[str, str]] = []
     strings = 0
@@ -73,7 +73,7 @@ def pieces(value: Any, what: str) -> list[tuple[str, float]]:
     found: list[tuple[str, float]] = []
     for index, item in enumerate(as_list(value, what, "model.vocab")):
         match item:
-            case [str(piece), int() | float() as score] if type(score) is not bool and math.isfinite(score):
+            case [str(piece), int() | float() as score] if type(score) is not bool and abs(score) <= _MAX_SCORE:
                 found.append((piece, float(score)))
             case _:
                 raise UnreadableModel(what, f"model.vocab[{index}] is not a piece and a finite score")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error
+from collections.abc import Mapping
 
 from ..errors import UnreadableModel
 from ..tokenizer import Format, Part, Tokenizer
@@ -24,10 +25,12 @@ def decoded(text: str | bytes, what: str, where: str) -> str:
     return data.decode("latin-1")
 
 
-def ranked(path: str, kind: Format, tokens: list[str], *, specials: list[str], pattern: str | None) -> Tokenizer:
-    """A tokenizer whose first ids are `specials` and whose next ones are `tokens` by rank."""
+def ranked(
+    path: str, kind: Format, tokens: Mapping[int, str], *, specials: list[str], pattern: str | None
+) -> Tokenizer:
+    """A tokenizer whose first ids are `specials`; after them come the `tokens`, by rank."""
     first = len(specials)
-    vocab = {token: first + rank for rank, token in enumerate(tokens)}
+    vocab = {token: first + rank for rank, token in sorted(tokens.items())}
     if len(vocab) != len(tokens):
         raise UnreadableModel(path, f"holds {len(tokens) - len(vocab)} tokens twice")
     missing = next((byte for byte in range(256) if chr(byte) not in vocab), None)
@@ -35,7 +38,7 @@ def ranked(path: str, kind: Format, tokens: list[str], *, specials: list[str], p
         raise UnreadableModel(path, f"has no token for the byte 0x{missing:02X}", hint="is the file complete?")
     # Specials never match text; where one is spelled like a token, the prefix keeps both.
     names = {name if name not in vocab else f"\0{name}": number for number, name in enumerate(specials)}
-    scores = {first + rank: -float(rank) for rank in range(len(tokens))}
+    scores = {first + rank: -float(rank) for rank in tokens}
     controls = frozenset(range(first))
     split = None
     if pattern is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,21 @@ _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 def token_bytes(tokenizer: Tokenizer, token: str) -> bytes:
     """The bytes that a token of the model, not an added one, decodes to inside a text."""
+    return speller(tokenizer)(token)
+
+
+def speller(tokenizer: Tokenizer) -> Callable[[str], bytes]:
+    """`token_bytes` for many tokens of one tokenizer."""
     if tokenizer.format in ("tekken", "tiktoken"):
-        return token.encode("latin-1", "ignore")
-    if is_byte_level(tokenizer):
-        return unmapped(token)
+        return _latin
+    return unmapped if is_byte_level(tokenizer) else _text
+
+
+def _latin(token: str) -> bytes:
+    return token.encode("latin-1", "ignore")
+
+
+def _text(token: str) -> bytes:
     byte = _BYTE.fullmatch(token)
     return bytes([int(byte[1], 16)]) if byte else token.replace(SPACE, " ").encode("utf-8", "surrogateescape")
 
@@ -56,11 +68,17 @@ def alphabet() -> dict[str, int]:
 
 def unmapped(token: str) -> bytes:
     """The bytes of a byte-level token; a token with a character outside the alphabet is its own UTF-8."""
-    table = alphabet()
     try:
-        return bytes(table[c] for c in token)
-    except KeyError:
+        return token.translate(_latin_of()).encode("latin-1")
+    except UnicodeEncodeError:
         return token.encode("utf-8", "surrogateescape")
+
+
+@cache
+def _latin_of() -> dict[int, int]:
+    """Stand-ins to the Latin-1 characters of their bytes; Latin-1 characters that stand for nothing to none of them."""
+    none = dict.fromkeys(range(256), 65535)
+    return {**none, **{ord(stand_in): byte for stand_in, byte in alphabet().items()}}
 
 
 @cache

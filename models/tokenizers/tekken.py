@@ -40,7 +40,7 @@ def read(file: TreeFile, tree: ModelTree) -> Tokenizer:  # noqa: ARG001 - the si
         tokens.append(decoded(text, what, f"vocab[{index}].token_bytes"))
     specials = _specials(document.get("special_tokens"), count, what)
     pattern = as_string(config.get("pattern"), what, "config.pattern")
-    tokenizer = ranked(what, "tekken", tokens, specials=specials, pattern=pattern)
+    tokenizer = ranked(what, "tekken", dict(enumerate(tokens)), specials=specials, pattern=pattern)
     ids = {name: number for number, name in enumerate(specials)}
     tokenizer.special = {
         "unk": ids.get("<unk>"),

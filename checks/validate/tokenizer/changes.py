@@ -98,11 +98,12 @@ def _spelled(tokenizer: Tokenizer, other: Tokenizer) -> dict[int, str]:
     """Tokens as the format spells them, or by their bytes where the two formats spell differently."""
     if tokenizer.format == other.format:
         return tokenizer.tokens
-    from ....models.tokenizers.spelling import token_bytes
+    from ....models.tokenizers.spelling import speller
 
+    spell = speller(tokenizer)
     literals = tokenizer.controls | {each.id for each in tokenizer.literals}
     return {
-        number: token if number in literals else token_bytes(tokenizer, token).decode("utf-8", "backslashreplace")
+        number: token if number in literals else spell(token).decode("utf-8", "backslashreplace")
         for number, token in tokenizer.tokens.items()
     }
 

@@ -181,7 +181,11 @@ def test_tekken_and_tiktoken(tmp_path: Path) -> None:
     ours = read_tokenizer(read_tree(folder))
     assert ours is not None
     assert (ours.format, ours.tokens[256]) == ("tiktoken", "ab")
-    (folder / "tokenizer.model").write_bytes(lines + b"YWI= 257\n")
+    (folder / "tokenizer.model").write_bytes(lines + b"YWI= 257\n")  # 256 is a special token's, as in p50k_base
+    ours = read_tokenizer(read_tree(folder))
+    assert ours is not None
+    assert (ours.largest, ours.tokens.get(256), ours.tokens[257]) == (257, None, "ab")
+    (folder / "tokenizer.model").write_bytes(lines + b"YWI= 400\n")
     with pytest.raises(UnreadableModel, match="gaps"):
         read_tokenizer(read_tree(folder))
 
