@@ -29,6 +29,9 @@ RULE = Rule(
     reads=("tokenizer",),
 )
 
+Flags = tuple[bool, ...]
+_FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
+
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Compare added tokens by content."""
@@ -45,9 +48,12 @@ def check(ctx: Context) -> Iterator[Finding]:
         yield from _judged(ctx, fresh, f"{len(fresh):,} new literals match in text: {_names(fresh)}")
     if gone and not found.removed:
         yield from _judged(ctx, gone, f"{len(gone):,} literals no longer match in text: {_names(gone)}")
+    flagged: dict[tuple[Flags, Flags], list[AddedToken]] = {}
     for content, token in after.items():
         if content in before and before[content].flags != token.flags:
-            yield from _flags(ctx, before[content], token)
+            flagged.setdefault((before[content].flags, token.flags), []).append(token)
+    for (was, is_), tokens in flagged.items():
+        yield from _flags(ctx, was, is_, tokens)
 
 
 def _by_content(added: tuple[AddedToken, ...]) -> dict[str, AddedToken]:
@@ -73,26 +79,38 @@ def _judged(ctx: Context, contents: list[str], message: str) -> Iterator[Finding
         yield differs(ctx, RULE, pair[1], message, found=found, pointer="/added_tokens")
 
 
-_FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
-
-
-def _flags(ctx: Context, old: AddedToken, new: AddedToken) -> Iterator[Finding]:
+def _flags(ctx: Context, old: Flags, new: Flags, tokens: list[AddedToken]) -> Iterator[Finding]:
+    """One finding for all tokens whose flags changed in one way."""
     changed = [
         f"{name} was {str(a).lower()} and is {str(b).lower()}"
-        for name, a, b in zip(_FLAGS, old.flags, new.flags, strict=True)
+        for name, a, b in zip(_FLAGS, old, new, strict=True)
         if a != b
     ]
-    message = f"{quoted(new.content)}: {', '.join(changed)}"
-    if old.special != new.special and old.flags[1:] == new.flags[1:]:
+    contents = [each.content for each in tokens]
+    message = f"{_names(contents)}: {', '.join(changed)}"
+    special = new[0]
+    if old[0] != special and old[1:] == new[1:]:
         pair = both(ctx)
+        first = tokens[0]
         yield ctx.finding(
             RULE,
             "restart",
-            f"{message}; a decoder that skips special tokens {'drops' if new.special else 'keeps'} it now",
+            f"{message}; a decoder that skips special tokens {'drops' if special else 'keeps'} "
+            f"{'it' if len(tokens) == 1 else 'them'} now",
             path=file_of(pair[1]) if pair else "",
             pointer="/added_tokens",
-            witness={"kind": "decode", "ids": [new.id], "old": old.content, "new": "" if new.special else new.content},
+            witness={
+                "kind": "decode",
+                "ids": [first.id],
+                "old": _shown(first, special=old[0]),
+                "new": _shown(first, special=special),
+            },
             plan=("reload-tokenizer",),
         )
         return
-    yield from _judged(ctx, [new.content], message)
+    yield from _judged(ctx, contents, message)
+
+
+def _shown(token: AddedToken, *, special: bool) -> str:
+    """What a decoder that skips special tokens writes."""
+    return "" if special else token.content

@@ -11,7 +11,7 @@ from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
 from interlock.models.tokenizer import read_tokenizer
 from interlock.models.tree import read_tree
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 LINES = b"".join(base64.b64encode(bytes([n])) + b" %d\n" % n for n in range(256))
 
@@ -89,3 +89,20 @@ def test_bytes_and_their_stand_ins_are_not_called_different_symbols(tmp_path: Pa
     (merges,) = [finding for finding in report.findings if finding.rule == "TOK-MERGE"]
     assert (merges.level, merges.witness) == ("hot", None)
     assert merges.proof
+
+
+def test_one_change_of_many_literals_is_one_finding(tmp_path: Path) -> None:
+    for side, special, kept in (("old", True, False), ("new", False, True)):
+        tokenizer = Tokenizer.from_file(str(byte_level(tmp_path / f"{side}.json")))
+        names = [f"<unused{number}>" for number in range(40)]
+        tokenizer.add_tokens([AddedToken(name, special=special, normalized=False) for name in names])
+        tokenizer.add_tokens([AddedToken("<image>", special=kept, normalized=False)])
+        (tmp_path / side).mkdir()
+        tokenizer.save(str(tmp_path / side / "tokenizer.json"))
+    report = validate(tmp_path / "new", tmp_path / "old", contract=Contract())
+    found = {finding.message: finding for finding in report.findings}
+    many, one = sorted(found, key=len, reverse=True)
+    assert "and 35 more: special was true and is false; a decoder that skips special tokens keeps them now" in many
+    assert one == "'<image>': special was false and is true; a decoder that skips special tokens drops it now"
+    assert found[many].witness == {"kind": "decode", "ids": [256], "old": "", "new": "<unused0>"}
+    assert {(each.rule, each.level) for each in report.findings} == {("TOK-ADDED", "restart")}
