@@ -16,6 +16,15 @@ MAX_CALLS = 30  # functions that call functions …
 # The constant operators of ONNX; what they hold is a tensor or a plain value in an attribute.
 _CONSTANT = "Constant"
 
+# How many inputs an operator takes at least, where it is not one: with fewer it is no such operator.
+_LEAST = {
+    **dict.fromkeys(("Add", "Sub", "Mul", "Div", "Pow", "Mod", "Equal", "Greater", "Less", "GreaterOrEqual"), 2),
+    **dict.fromkeys(("LessOrEqual", "And", "Or", "Xor", "Gather", "GatherElements", "GatherND", "OneHot"), 2),
+    **dict.fromkeys(("ArrayFeatureExtractor", "MatMul", "Gemm", "Conv", "QuantizeLinear", "DequantizeLinear"), 2),
+    **dict.fromkeys(("Constant", "RandomNormal", "RandomUniform", "SequenceEmpty", "Optional"), 0),
+    "Where": 3,
+}
+
 Env = dict[str, int]
 Functions = dict[tuple[str, str], Graph]
 Around = tuple[Env, dict[str, Attribute], dict[str, int]]
@@ -117,9 +126,12 @@ class _Builder:
                 self.result.held[outputs[0]] = Held(tensor, None if tensor else each)
             return
         version = opsets.get(node.domain, self.opsets.get(node.domain, 0))
-        step = Step(node.op, node.domain, inputs, outputs, attributes, version, node.name)
+        whole = len(inputs) >= _LEAST.get(node.op, 1 if node.domain in ("", "ai.onnx.ml") else 0)
+        op = node.op if whole else f"{node.op} without inputs"
+        step = Step(op, node.domain, inputs, outputs, attributes, version, node.name)
         called = self.functions.get((node.domain, node.op))
-        bodies = [graph for each in attributes.values() for graph in each.graphs] if not node.domain else []
+        known = not node.domain and node.op in ("If", "Loop", "Scan", "SequenceMap")
+        bodies = [graph for each in attributes.values() for graph in each.graphs] if known else []
         room = depth < MAX_CALLS and len(self.result.steps) < MAX_STEPS
         if called is not None and room:
             self.call(step, called, called.opsets or opsets, depth)

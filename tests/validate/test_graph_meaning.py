@@ -6,6 +6,7 @@ new graph refuses what the old one took; re-exports answer as before.
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -778,3 +779,51 @@ def test_the_contract_decides_whom_a_smaller_table_breaks(level: Any, tmp_path: 
     assert ids.facts["verdict"] == ("restart" if level == "wire" else "breaks")
     length = validate(tmp_path / "short.onnx", tmp_path / "long.onnx", contract=contract)
     assert length.facts["verdict"] == "breaks"
+
+
+KINDS = sorted({node.op_type for case in CASES for node in model(case.new).graph.node})
+
+
+def damaged(model: Any, chooser: random.Random) -> Any:
+    """The model with a few edits that no exporter makes."""
+    nodes = model.functions[0].node if model.functions and chooser.random() < 0.3 else model.graph.node
+    names = [name for node in model.graph.node for name in node.output] + [each.name for each in model.graph.input]
+    for _ in range(chooser.randint(1, 4)):
+        node = chooser.choice(list(nodes))
+        match chooser.randrange(8):
+            case 0 if node.input:
+                del node.input[chooser.randrange(len(node.input)) :]
+            case 1:
+                node.op_type = chooser.choice(KINDS)
+            case 2 if node.attribute:
+                each = chooser.choice(node.attribute)
+                each.type, each.i, each.ints[:] = chooser.choice([1, 2, 3, 4, 6, 7, 8]), -(2**62), [9, -9]
+            case 3 if model.graph.initializer:
+                tensor = chooser.choice(model.graph.initializer)
+                tensor.dims[:] = [chooser.choice([0, 1, 2, 3, 2**40])] * chooser.randint(0, 3)
+            case 4 if node.input:
+                node.input[chooser.randrange(len(node.input))] = chooser.choice([*names, "", "nowhere"])
+            case 5 if node.output:
+                del node.output[chooser.randrange(len(node.output)) :]
+            case 6:
+                node.domain = chooser.choice(["", ML, "com.microsoft", "local"])
+            case _:
+                node.input.append(chooser.choice(names))
+    return model
+
+
+def test_damaged_graphs_are_told_about_and_never_crash(tmp_path: Path) -> None:
+    chooser = random.Random(20)
+    for _ in range(400):
+        text = chooser.choice(CASES).new
+        (tmp_path / "old.onnx").write_bytes(model(text).SerializeToString())
+        (tmp_path / "new.onnx").write_bytes(damaged(model(text), chooser).SerializeToString())
+        assert validate(tmp_path / "new.onnx", tmp_path / "old.onnx", contract=Contract()).facts["verdict"]
+
+
+def test_long_chains_are_followed_without_recursion(tmp_path: Path) -> None:
+    steps = [f"v{i + 1} = {'Add' if i % 2 else 'Mul'}(v{i}, c)" for i in range(3000)]
+    for name, end in (("old", "Softmax"), ("new", "Neg")):
+        body = f"v0 = Identity(z) {' '.join(steps)} y = {end}(v3000)"
+        (tmp_path / f"{name}.onnx").write_bytes(model(head(body, weights="float c = {1}")).SerializeToString())
+    assert validate(tmp_path / "new.onnx", tmp_path / "old.onnx", contract=Contract()).facts["verdict"] == "unproven"

@@ -109,7 +109,7 @@ def _rows(reading: Reading, data: int, index: int, axis: int) -> Iterator[_Table
     """A table whose rows lie along `axis`, unless the graph computes it."""
     for _ in range(_STEPS):
         made = reading.maker(data)
-        if made is None or made[0].op not in TRANSPARENT | {"DequantizeLinear"}:
+        if made is None or not made[0].inputs or made[0].op not in TRANSPARENT | {"DequantizeLinear"}:
             break
         data = made[0].inputs[0]
     held = reading.flow.held.get(data)

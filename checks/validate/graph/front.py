@@ -69,7 +69,8 @@ def _passes(reading: Reading, step: Step, place: int, found: Front) -> bool:
         turn = reading.setting(step, "perm")
         if found.turned is not None:
             order = tuple(int(each) for each in turn) if turn else tuple(range(len(found.turned)))[::-1]
-            found.turned = tuple(found.turned[i] for i in order) if len(order) == len(found.turned) else None
+            whole = sorted(order) == [*range(len(found.turned))]
+            found.turned = tuple(found.turned[i] for i in order) if whole else None
         return True
     if op in ("Neg", "Not"):
         found.reversed = not found.reversed
@@ -135,5 +136,7 @@ def _joined(reading: Reading, step: Step) -> tuple[tuple[int, ...], int] | None:
     """The order in which a Concat joins what a Split took apart, and what it makes."""
     users = [user for output in step.outputs for user, _ in reading.flow.users[output]]
     if len(users) != len(step.outputs) or len({id(user) for user in users}) != 1 or users[0].op != "Concat":
+        return None
+    if not users[0].outputs or not set(users[0].inputs) <= set(step.outputs):
         return None
     return tuple(step.outputs.index(each) for each in users[0].inputs), users[0].outputs[0]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Values, setting
 from .classes import CLASSIFIERS, LOOKUPS
+from .families import ACTIVATIONS
 from .reading import SHAPING, TRANSPARENT, Reading, integral, textual
 
 _PRODUCTS = frozenset({"MatMul", "Gemm", "Conv", "ConvTranspose", "MatMulInteger", "FusedMatMul", "LinearRegressor"})
@@ -52,7 +53,8 @@ def meaning(reading: Reading, value: int) -> Meaning | None:
     step, place = made
     if step.domain and step.domain != "ai.onnx.ml" and step.op not in ("QuantizeLinear", "DequantizeLinear"):
         fused = _FUSED.get(step.op) or str(reading.scalar(step, "activation", ""))
-        return Meaning(fused or f"{step.domain}.{step.op}", step.inputs, step, place)
+        known = fused in ACTIVATIONS and step.inputs
+        return Meaning(fused if known else f"{step.domain}.{step.op}", step.inputs, step, place)
     behind = [_op(reading, each) for each in step.inputs]
     op, inputs = _SAME.get(step.op, step.op), step.inputs
     if op == "Div" and behind[0] == "Exp" and behind[1] == "ReduceSum":
