@@ -92,7 +92,10 @@ class Node(NamedTuple):
 
 @dataclass(slots=True)
 class Graph:
-    """A graph, or the body of a function (which has plain names for inputs and outputs, and `opsets` of its own)."""
+    """A graph, or the body of a function (which has plain names for inputs and outputs, and `opsets` of its own).
+
+    `noted` are the spans of what the graph says about tensors inside it (value_info), which nobody has to read.
+    """
 
     name: str = ""
     inputs: list[Value] = field(default_factory=list[Value])
@@ -100,6 +103,7 @@ class Graph:
     initializers: dict[str, Initializer] = field(default_factory=dict[str, Initializer])
     nodes: list[Node] = field(default_factory=list[Node])
     opsets: dict[str, int] = field(default_factory=dict[str, int])
+    noted: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
 
     def walk(self) -> Iterator[Graph]:
         """This graph and every graph below it."""

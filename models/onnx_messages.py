@@ -83,6 +83,8 @@ class Reader:
                     graph.inputs.append(self.value(value, stop))
                 case 12:
                     graph.outputs.append(self.value(value, stop))
+                case 13:
+                    graph.noted.append((value, stop))
                 case 15:
                     tensor = read_sparse(w, value, stop)
                     graph.initializers[tensor.name] = tensor
@@ -226,3 +228,9 @@ def flag(source: Source, attribute: Attribute) -> bool:
     """Whether an attribute is an integer other than zero."""
     values = [value for number, _, value, _ in fields(Window(source), attribute.begin, attribute.end) if number == 3]
     return bool(values and values[-1])
+
+
+def read_noted(source: Source, graph: Graph) -> list[Value]:
+    """What a graph says about tensors inside it."""
+    reader = Reader(Window(source))
+    return [reader.value(begin, end) for begin, end in graph.noted]

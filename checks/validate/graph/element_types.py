@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....models.onnx import ELEMENTS, Graph, Node, OnnxModel
+from ....models.onnx import ELEMENTS, Graph, Node, OnnxModel, Value
+from ....models.onnx_messages import read_noted
+from ....models.source import Source
 from .scopes import Fault
 from .signatures import Signature, signature
 
@@ -13,6 +15,7 @@ _CONSTANTS = {
     **dict.fromkeys(("value_int", "value_ints"), "int64"),
     **dict.fromkeys(("value_string", "value_strings"), "string"),
 }
+_PRECISIONS = {"tensor(float16)", "tensor(bfloat16)", "tensor(float)", "tensor(double)"}
 # The attribute that says the type of the output, and the type where it is not given.
 _CHOSEN = {"Cast": ("to", ""), "RandomNormal": ("dtype", "float"), "RandomUniform": ("dtype", "float")}
 # Their outputs have types that other things than the signature decide.
@@ -21,15 +24,32 @@ _LOOSE = frozenset(
 )
 
 
-def faults(model: OnnxModel) -> Iterator[Fault]:
-    """Faults of the main graph and the bodies in it; functions are left out, for their types depend on the caller."""
+def faults(model: OnnxModel, source: Source | None) -> Iterator[Fault]:
+    """Faults of the main graph and the bodies in it; functions are left out, for their types depend on the caller.
+
+    What the main graph notes about tensors inside it is read from `source`, where precisions are mixed: conversions
+    leave notes behind that are no longer true, and runtimes hold the graph to them.
+    """
     own = {(domain, name) for domain, name, _ in model.functions}
-    yield from _graph(model.graph, {}, model.opsets, own)
+    types: dict[str, str] = {}
+    yield from _graph(model.graph, types, model.opsets, own)
+    if source is None or len(_PRECISIONS.intersection(types.values())) < 2:
+        return
+    makers = {name: node for node in model.graph.nodes for name in node.outputs}
+    for value in read_noted(source, model.graph):
+        if value.name in makers:
+            yield from _told(makers[value.name], types.get(value.name, ""), value)
 
 
-def _graph(graph: Graph, around: dict[str, str], opsets: dict[str, int], own: set[tuple[str, str]]) -> Iterator[Fault]:
-    """`around` holds the types of what the graphs around this one make."""
-    types = dict(around)
+def _told(maker: Node, made: str, value: Value) -> Iterator[Fault]:
+    """Where a graph says another type than an operator gives."""
+    if made and value.type and value.type not in (made, "tensor(undefined)"):
+        text = f"{maker.op} gives '{value.name}' as {_short(made)}, declared is {_short(value.type)}"
+        yield Fault(text, value.name)
+
+
+def _graph(graph: Graph, types: dict[str, str], opsets: dict[str, int], own: set[tuple[str, str]]) -> Iterator[Fault]:
+    """`types` holds those of what the graphs around this one make, and then those of this one, too."""
     makers = {name: node for node in graph.nodes for name in node.outputs if name}
     for name in makers:
         types.pop(name, None)
@@ -41,7 +61,7 @@ def _graph(graph: Graph, around: dict[str, str], opsets: dict[str, int], own: se
             of = signature(node.domain, node.op, opsets[node.domain])
         bodies = [body for attribute in node.attributes for body in attribute.graphs]
         for body in bodies:
-            yield from _graph(body, types, opsets, own)
+            yield from _graph(body, dict(types), opsets, own)
         if of is None:
             continue
         bound: dict[str, str] = {}
@@ -59,10 +79,8 @@ def _graph(graph: Graph, around: dict[str, str], opsets: dict[str, int], own: se
                 elif kinds and kinds[0] != "tensor(undefined)":
                     types[name] = kinds[0]
     for value in graph.outputs:
-        made = types.get(value.name, "") if value.name in makers else ""
-        if made and value.type and value.type not in (made, "tensor(undefined)"):
-            text = f"{makers[value.name].op} gives the output '{value.name}' as {_short(made)}, "
-            yield Fault(f"{text}declared is {_short(value.type)}", value.name)
+        if value.name in makers:
+            yield from _told(makers[value.name], types.get(value.name, ""), value)
 
 
 def _bind(node: Node, of: Signature, types: dict[str, str], bound: dict[str, str]) -> str:

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from ....models.onnx import OnnxModel
+from ....models.source import open_file
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
+from ..side import Side
 from .contract import pairs
 from .element_types import faults
 from .onx_graph import called
@@ -53,9 +55,9 @@ def check(ctx: Context) -> Iterator[Finding]:
                     pointer="graph.node",
                     hint=f"did you mean '{close[0]}'?" if close else "",
                 )
-        used = list(dict.fromkeys(_misused(model)))
-        if used and file in lived:
-            old = {fault.message for fault in _misused(lived[file])}
+        used = list(dict.fromkeys(_misused(ctx.new, model)))
+        if used and ctx.old is not None and file in lived:
+            old = {fault.message for fault in _misused(ctx.old, lived[file])}
             used = [each for each in used if each.message not in old]
         for message, tensor in used[:_SHOWN]:
             yield ctx.finding(RULE, "breaks", message, path=file, tensor=tensor, pointer="graph.node", hint=_EXPORT)
@@ -65,7 +67,7 @@ _SHOWN = 5
 _EXPORT = "export the model again; run onnx.checker.check_model after editing a graph"
 
 
-def _misused(model: OnnxModel) -> Iterator[Fault]:
+def _misused(side: Side, model: OnnxModel) -> Iterator[Fault]:
     """Operators that are not used as their signature says."""
     own = {(domain, name) for domain, name, _ in model.functions}
     roots = [(model.graph, model.opsets)]
@@ -83,8 +85,11 @@ def _misused(model: OnnxModel) -> Iterator[Fault]:
                     name = f" '{node.name[:80]}'" if node.name else ""
                     text = f"{node.op}{name} at version {version} {why}"
                     yield Fault(text, next(iter(node.outputs), ""))
-    if not found:
-        yield from faults(model)
+    if not found and side.tree.files[model.file].partial:
+        yield from faults(model, None)
+    elif not found:
+        with open_file(side.tree.files[model.file].path) as source:
+            yield from faults(model, source)
 
 
 def _operators(model: OnnxModel) -> set[tuple[str, str, int]]:

@@ -172,16 +172,18 @@ def infer(model: OnnxModel, source: Source | None) -> Inferred:
         return result
     _start(model, result, source)
     own = {(domain, name) for domain, name, _ in model.functions}
+    facts = result.facts
     for node in order:
         step = None if (node.domain, node.op) in own else STEPS.get((node.domain, node.op))
-        made: list[Fact] = []
-        if step is not None and node.outputs and node.outputs[0]:
-            facts = [result.facts.get(name, UNKNOWN) for name in node.inputs]
-            made = step(Call(node, opset, facts, source, result))
+        if step is None or not node.outputs or not node.outputs[0]:
+            result.blind = True
+            continue
+        made = step(Call(node, opset, [facts.get(name, UNKNOWN) for name in node.inputs], source, result))
         for name, fact in zip(node.outputs, made, strict=False):
             if fact.shape is not None and len(fact.shape) <= MAX_RANK and all(size >= 0 for size, _ in fact.shape):
-                result.facts[name] = fact
-        result.blind |= not node.outputs or result.shape(node.outputs[0]) is None
+                facts[name] = fact
+        if node.outputs[0] not in facts:
+            result.blind = True
     return result
 
 
@@ -212,6 +214,9 @@ def _declared(name: str, axis: int, dimension: Dimension) -> Term:
 def _order(graph: Graph) -> list[Node] | None:
     """Operators that an output needs, makers before users; None where they go in a circle."""
     maker = {name: i for i, node in enumerate(graph.nodes) for name in node.outputs if name}
+    needs = [_needs(node) for node in graph.nodes]
+    if all(maker.get(name, -1) < i for i, names in enumerate(needs) for name in names):
+        return _live(graph, needs)
     order: list[Node] = []
     state = [0] * len(graph.nodes)  # 0 unseen, 1 waiting for its inputs, 2 done
     stack = [maker[value.name] for value in reversed(graph.outputs) if value.name in maker]
@@ -224,11 +229,23 @@ def _order(graph: Graph) -> list[Node] | None:
                 order.append(graph.nodes[i])
             continue
         state[i] = 1
-        before = {maker[name] for name in _needs(graph.nodes[i]) if name in maker}
+        before = {maker[name] for name in needs[i] if name in maker}
         if any(state[j] == 1 for j in before):
             return None
         stack += [j for j in before if not state[j]]
     return order
+
+
+def _live(graph: Graph, needs: list[Sequence[str]]) -> list[Node]:
+    """The operators that an output needs, of a graph in which makers come before users."""
+    wanted = {value.name for value in graph.outputs}
+    order: list[Node] = []
+    for node, names in zip(reversed(graph.nodes), reversed(needs), strict=True):
+        if not wanted.isdisjoint(node.outputs):
+            wanted.update(names)
+            wanted.discard("")
+            order.append(node)
+    return order[::-1]
 
 
 def _needs(node: Node) -> Sequence[str]:
