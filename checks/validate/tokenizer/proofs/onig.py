@@ -8,7 +8,9 @@ class intersections, possessive intervals) is refused.
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -36,6 +38,7 @@ _LONG = {
 _SCRIPTS = {"Han": "CJK UNIFIED", "Hiragana": "HIRAGANA", "Katakana": "KATAKANA", "Hangul": "HANGUL"}
 
 
+_SHOWN = 200
 _NEVER, _ALWAYS = r"[^\s\S]", r"[\s\S]"
 
 
@@ -96,7 +99,10 @@ def classes(pattern: str) -> list[Member]:
 def _literal(token: re.Match[str]) -> str | None:
     """The character that a token stands for, None for operators."""
     if token["hex"] or token["four"]:
-        return chr(int(token["hex"] or token["four"], 16))
+        number = int(token["hex"] or token["four"], 16)
+        if number > sys.maxunicode:
+            raise Unsupported(f"the character {number:X}, which there is not")
+        return chr(number)
     if token["escape"]:
         return _SIMPLE.get(token["escape"], token["escape"][1])
     return token["plain"] if token["plain"] not in "[]()|*+?{}^$.-:,=!<>0123456789" else None
@@ -106,7 +112,7 @@ def rewritten(pattern: str, universe: Iterable[str]) -> re.Pattern[str]:
     """`pattern` for texts over `universe`. Raises Unsupported."""
     characters = list(universe)
     if re.search(r"&&|\{\d+(?:,\d*)?\}\+|\(\?<|\(\?[^:=!>i]|\\[AzZbBGhHRXK0-9]", pattern):
-        raise Unsupported(pattern)
+        raise Unsupported(pattern[:_SHOWN])
     parts: list[str] = []
     opened = -1  # where the class being read starts in `parts`
     for token in _TOKEN.finditer(pattern):
@@ -136,9 +142,11 @@ def rewritten(pattern: str, universe: Iterable[str]) -> re.Pattern[str]:
                 raise Unsupported(f"the anchor {plain}")
             parts.append(plain)
     try:
-        return re.compile("".join(parts))
-    except re.error as error:
-        raise Unsupported(f"{pattern}: {error}") from None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what may mean something else one day
+            return re.compile("".join(parts))
+    except (re.error, OverflowError, RecursionError) as error:
+        raise Unsupported(f"{pattern[:_SHOWN]}: {error}") from None
 
 
 def covers(pattern: str, universe: Iterable[str]) -> bool:

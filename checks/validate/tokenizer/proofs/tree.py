@@ -30,50 +30,78 @@ from collections.abc import Mapping
 
 Pair = tuple[str, str]
 _NEVER = 1 << 62
+_BITS = 32
 
 
 class Trees:
-    """The last merge of every token that is what its own text encodes to."""
+    """The last merge of every token that is what its own text encodes to.
 
-    __slots__ = ("_made", "_ranks")
+    Only such tokens ever stand in a state of a run (lemma 1), so only they have a number, and only pairs of them a
+    rank. Merges are added in ascending order of rank.
+    """
+
+    __slots__ = ("_left", "_numbers", "_pairs", "_rank", "_right")
 
     def __init__(self, ranks: Mapping[Pair, int]) -> None:
         """`ranks` in ascending order, and proper."""
-        self._ranks = dict(ranks)
-        self._made: dict[str, tuple[int, str, str]] = {}
+        self._numbers: dict[str, int] = {}
+        self._rank: list[int] = []  # of the last merge, and its two parts; -1 for a character
+        self._left: list[int] = []
+        self._right: list[int] = []
+        self._pairs: dict[int, int] = {}
         for (left, right), rank in ranks.items():
-            token = left + right
-            if token not in self._made and self.own(left) and self.own(right) and self._open(left, right, rank):
-                self._made[token] = (rank, left, right)
+            x, y = self._number(left), self._number(right)
+            if x is None or y is None:
+                continue
+            self._pairs[x << _BITS | y] = rank
+            if left + right not in self._numbers and self._open(x, y, rank):
+                self._place(left + right, rank, x, y)
 
     def add(self, left: str, right: str, rank: int) -> None:
         """Append a merge of two tokens that are apart."""
-        self._ranks[left, right] = rank
-        self._made[left + right] = (rank, left, right)
+        x, y = self._number(left), self._number(right)
+        if x is not None and y is not None:
+            self._pairs[x << _BITS | y] = rank
+            self._place(left + right, rank, x, y)
 
     def own(self, token: str) -> bool:
         """Whether the table gives a token's text that token."""
-        return len(token) == 1 or token in self._made
+        return self._number(token) is not None
 
     def apart(self, left: str, right: str) -> bool:
         """Whether the table gives the text of two tokens these two."""
-        return (left, right) not in self._ranks and self.own(left) and self.own(right) and self._open(left, right)
+        if left + right in self._numbers:
+            return False  # it gives one token
+        x, y = self._number(left), self._number(right)
+        return x is not None and y is not None and x << _BITS | y not in self._pairs and self._open(x, y)
 
-    def _open(self, d: str, f: str, rank: int = _NEVER) -> bool:
+    def _number(self, token: str) -> int | None:
+        number = self._numbers.get(token)
+        return self._place(token, -1, -1, -1) if number is None and len(token) == 1 else number
+
+    def _place(self, token: str, rank: int, left: int, right: int) -> int:
+        self._numbers[token] = number = len(self._rank)
+        self._rank.append(rank)
+        self._left.append(left)
+        self._right.append(right)
+        return number
+
+    def _open(self, d: int, f: int, rank: int = _NEVER) -> bool:
         """Whether no pair crosses the border between two tokens of their own before `rank`."""
-        ranks, made = self._ranks.get, self._made.get
+        made, pairs = self._rank, self._pairs.get
         d_ends = f_ends = rank
-        while True:
-            d_made, f_made = made(d), made(f)
-            if d_made is None and f_made is None:
-                return True
-            if f_made is None or (d_made is not None and d_made[0] >= f_made[0]):
-                d_ends, _, d = d_made or (0, "", "")
+        d_made, f_made = made[d], made[f]
+        while d_made >= 0 or f_made >= 0:
+            if d_made >= f_made:
+                d_ends, d = d_made, self._right[d]
+                d_made = made[d]
             else:
-                f_ends, f, _ = f_made
-            crossing = ranks((d, f))
+                f_ends, f = f_made, self._left[f]
+                f_made = made[f]
+            crossing = pairs(d << _BITS | f)
             if crossing is not None and crossing < d_ends and crossing <= f_ends:
                 return False
+        return True
 
 
 def trees(ranks: Mapping[Pair, int]) -> Trees | None:
