@@ -5,13 +5,16 @@ The report's exit code is one of the contract, what could not be read is exit 2,
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from interlock.checks.validate import registry
 from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
 from interlock.models.errors import UnreadableModel
@@ -23,6 +26,7 @@ from validate.tokenizer import kit
 from .engine import Target
 from .mutate import Mutator
 from .targets import TARGETS
+from .trees import json_tree
 
 _CONTRACTS = (Contract(), Contract(gpu_memory="80GB", kv_tokens=16), Contract(level="strict"), Contract(level="wire"))
 _BY_NAME = {
@@ -45,7 +49,7 @@ _BY_NAME = {
 
 
 @cache
-def _models() -> dict[str, dict[str, bytes]]:
+def models() -> dict[str, dict[str, bytes]]:
     """Small models of every family, by name."""
     names = list(build.llama_tensors().items())
     shards = {
@@ -88,22 +92,39 @@ def _start(folder: Path) -> list[bytes]:
     """An input is the model's name, the file's name, and its content, each after a NUL."""
     return [
         b"\0".join((model.encode(), file.encode(), content))
-        for model, files in _models().items()
+        for model, files in models().items()
         for file, content in files.items()
         if file.rpartition("/")[2] in _BY_NAME
     ]
 
 
+@cache
+def _keys() -> Mutator:
+    """Changes to settings that know every key the rules speak of."""
+    folder = Path(registry.__file__).parent
+    keys = {
+        word
+        for path in folder.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 1000
+        for word in node.value.split()
+        if re.fullmatch("[a-z]+_[a-z0-9_]+|type|factor|r|layers", word)
+    }
+    return json_tree(*sorted(keys))
+
+
 def _mutate(data: bytes, draw: Random, pool: Sequence[bytes]) -> bytes:
     model, file, content = data.split(b"\0", 2)
     mutators: tuple[Mutator, ...] = TARGETS[_BY_NAME[file.decode().rpartition("/")[2]]].mutators
+    if file.endswith(b"config.json"):
+        mutators = (*mutators, _keys(), _keys(), _keys())
     content = draw.choice(mutators)(content, draw, [each.split(b"\0", 2)[2] for each in draw.sample(pool, 2)])
     return b"\0".join((model, file, content))
 
 
 def read(data: bytes, folder: Path) -> None:
     model, file, content = data.split(b"\0", 2)
-    files = _models()[model.decode()]
+    files = models()[model.decode()]
     old, new = (folder / model.decode() / side for side in ("old", "new"))
     for side in (old, new):
         if not side.exists():

@@ -9,9 +9,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from fuzz.commands import TARGETS
+from fuzz.commands import TARGETS, models
 from fuzz.engine import judge
 from fuzz.wire import build
+from validate.tokenizer import kit
 
 
 def _envelope(**changes: object) -> bytes:
@@ -39,6 +40,19 @@ def _sharded() -> bytes:
     text = json.dumps(statement).replace("1000000000.0", "1e999")
     bundle["dsseEnvelope"]["payload"] = base64.b64encode(text.encode()).decode()
     return json.dumps(bundle).encode()
+
+
+def _split(pattern: str) -> bytes:
+    """The language model of `commands` with another pattern in its tokenizer."""
+    document = kit.byte_level()
+    document["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {"Regex": pattern}
+    return b"language\0tokenizer.json\0" + json.dumps(document).encode()
+
+
+def _config(model: str, file: str = "config.json", **changes: object) -> bytes:
+    """A model of `commands` with other settings."""
+    document = {**json.loads(models()[model][file]), **changes}
+    return b"\0".join((model.encode(), file.encode(), json.dumps(document).encode()))
 
 
 _PIECES = [(1, 2, [(1, 2, b"<unk>"), (3, 0, 2)]), (1, 2, [(1, 2, b"a")])]
@@ -69,6 +83,27 @@ FOUND: dict[str, tuple[str, bool, bytes]] = {
     "a line of fifty thousand actions": ("lint-yaml", False, b"kind: A\nx: " + b"{{ include x }}" * 50_000),
     "braces that never close": ("lint-yaml", False, b"kind: A\nx: {{ .Values.a }}\ny: " + b"{{ \n " * 50_000),
     "shards of infinite size": ("signature", True, _sharded()),
+    "a score beyond every float": (
+        "tokenizer.json",
+        True,
+        json.dumps({**kit.unigram(), "model": {"type": "Unigram", "vocab": [["a", 10**400]], "unk_id": 0}}).encode(),
+    ),
+    "a character beyond Unicode": ("validate", False, _split(r"\x{110000}")),
+    "a pattern five thousand deep": ("validate", False, _split("(" * 5000 + ")" * 5000)),
+    "a pattern repeated without end": ("validate", False, _split(r"\p{L}{1,99999999999}")),
+    "a rope type that is a list": ("validate", False, _config("language", rope_scaling={"rope_type": [], "factor": 2})),
+    "rope parameters that are a list": ("validate", False, _config("sharded", rope_parameters=[[]])),
+    "rope parameters that are a number": ("validate", False, _config("sharded", rope_parameters=0.5)),
+    "a model type that is a list": (
+        "validate",
+        False,
+        _config("sharded", model_type=[], sliding_window=4, max_position_embeddings=8),
+    ),
+    "layers that are lists": (
+        "validate",
+        False,
+        _config("adapter", "adapter_config.json", layers_to_transform=[[]], target_modules=["q_proj", "v_proj"]),
+    ),
     "a model type that is a string": ("sentencepiece", False, build([*_PIECES, (2, 2, [(3, 2, b"1")])])),
 }
 

@@ -112,9 +112,9 @@ def json_tree(*names: str) -> Mutator:
             value = json.loads(data)
         except (ValueError, RecursionError):
             return scramble(data, draw, pool)
-        for _ in range(draw.choice((1, 1, 2, 3))):
-            value = change(value, draw, names)
         try:
+            for _ in range(draw.choice((1, 1, 2, 3))):
+                value = change(value, draw, names)
             return write(value).encode("utf-8", "surrogatepass")
         except RecursionError:
             return data

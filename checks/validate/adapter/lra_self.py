@@ -106,9 +106,10 @@ def _targets(ctx: Context, subject: Subject) -> Iterator[Finding]:
     layers = {layer_of(config, module) for module in adapter.modules}
     known = {layer_of(config, module) for module in (*before, *base)}
     for index in items_of(config.get("layers_to_transform")):
-        if index not in layers:
-            message = f"layer {index} of layers_to_transform has no tensors in the adapter"
-            yield _config(ctx, subject, message, "layers_to_transform", "breaks" if index in known else "unproven")
+        number = index if isinstance(index, int) else -1  # a damaged list may hold anything
+        if number not in layers:
+            message = f"layer {str(index)[:40]} of layers_to_transform has no tensors in the adapter"
+            yield _config(ctx, subject, message, "layers_to_transform", "breaks" if number in known else "unproven")
 
 
 def _dropped(ctx: Context, subject: Subject) -> Iterator[Finding]:

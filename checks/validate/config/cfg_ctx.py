@@ -94,7 +94,7 @@ def _length(value: Any) -> int | None:
 def _scaled(positions: int, config: dict[str, Any]) -> int:
     match config.get("rope_scaling") or parameters(config):
         case {"factor": int() | float() as factor, **rest} if 0 < factor < _ENDLESS:
-            kind = rest.get("rope_type", rest.get("type", "linear"))
+            kind = str(rest.get("rope_type", rest.get("type", "linear")))
             if kind in _SCALED:
                 return positions
             original = rest.get("original_max_position_embeddings")
@@ -106,7 +106,7 @@ def _scaled(positions: int, config: dict[str, Any]) -> int:
 
 def _everywhere(config: dict[str, Any]) -> bool:
     """Whether every layer attends to the window only."""
-    if config.get("use_sliding_window") is False or config.get("model_type") in _MIXED:
+    if config.get("use_sliding_window") is False or str(config.get("model_type")) in _MIXED:
         return False
     kinds = items_of(config.get("layer_types"))
     if kinds:

@@ -118,7 +118,8 @@ def _rope(config: dict[str, Any]) -> dict[str, Any]:
 
 def parameters(flat: dict[str, Any]) -> dict[str, Any]:
     """rope_parameters of the layers that attend to everything: it may hold an object for each kind of layer."""
-    written: dict[str, Any] = dict(flat.get("rope_parameters") or {})
+    value: Any = flat.get("rope_parameters")
+    written: dict[str, Any] = {**value} if isinstance(value, dict) else {}
     if written and all(isinstance(each, dict) for each in written.values()):
         return dict(written.get("full_attention") or next(iter(written.values())))
     return written
