@@ -156,6 +156,10 @@ def whole() -> Iterator[tuple[str, Files]]:
             albert, num_hidden_layers=12, num_hidden_groups=1, architectures=["AlbertForMaskedLM"], model_type="albert"
         ),
     )
+    yield "layers that run in loops", model(WHOLE, num_hidden_layers=8, n_recurrent_loops=2)
+    gpt = names(stack="transformer.h")
+    renamed = {name.replace("embed_tokens", "tokens_embed"): each for name, each in gpt.items()}
+    yield "an embedding under another name", model(without(renamed, "lm_head"), tie_word_embeddings=True)
     yield "blocks left out", model(without(names(6), "layers.3."), num_hidden_layers=6, block_configs=[{}])
     yield "encoder and decoder of unlike depth", model(BART, **BART_CONFIG)
     stages = {f"encoder.blocks.{n}.conv.weight": [8] for n in range(3)}

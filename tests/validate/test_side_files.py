@@ -10,6 +10,7 @@ from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
 from interlock.report import exits
 from validate.build import adapter_config, folder, llama, llama_tensors, lora, safetensors
+from validate.tokenizer import kit
 
 Files = dict[str, Any]
 BASE: Files = {"config.json": llama(), "model.safetensors": safetensors(llama_tensors())}
@@ -140,6 +141,27 @@ def test_an_adapter_beside_the_weights_is_not_hot(tmp_path: Path) -> None:
 )
 def test_a_new_file_that_nobody_reads_stays_hot(tmp_path: Path, extra: Files) -> None:
     assert judge(tmp_path, BASE, BASE | extra).facts["verdict"] == "hot"
+
+
+TOKENIZER = kit.byte_level()
+SPEAKS: Files = {**BASE, "config.json": llama(vocab_size=400), "tokenizer.json": TOKENIZER}
+SPEAKS["model.safetensors"] = safetensors(llama_tensors(vocab=400))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "verdict"),
+    [
+        ("special_tokens_map.json", {"additional_special_tokens": ["zzz"]}, "unproven"),
+        ("special_tokens_map.json", {"additional_special_tokens": ["<|pad|>"]}, "hot"),
+        ("special_tokens_map.json", {"mask_token": None}, "hot"),
+        ("tokenizer_config.json", {"tokenizer_class": "LlamaTokenizer"}, "unproven"),
+        ("tokenizer_config.json", {"add_bos_token": True}, "unproven"),
+        ("tokenizer_config.json", {"add_bos_token": False, "name_or_path": "x"}, "hot"),
+    ],
+)
+def test_settings_of_the_tokenizer_that_came_or_went(tmp_path: Path, name: str, content: Files, verdict: str) -> None:
+    assert judge(tmp_path / "1", SPEAKS, SPEAKS | {name: content}).facts["verdict"] == verdict
+    assert judge(tmp_path / "2", SPEAKS | {name: content}, SPEAKS).facts["verdict"] == verdict
 
 
 PREPARED: list[tuple[str, Files, str]] = [

@@ -41,7 +41,8 @@ _PRE_NORM = (
     {"input_layernorm.weight", "post_attention_layernorm.weight"},
     {"attention_norm.weight", "ffn_norm.weight"},
 )
-_EMBEDDING = r"embed_tokens|embeddings?\b|embed_in|wte\b|tok_emb|word_emb|shared\."
+_UNEVEN = r"num_hidden_groups|block_configs|loop|cycle|recurr"
+_EMBEDDING = r"embed_tokens|embeddings?\b|embed_in|tokens?_embed|wte\b|tok_emb|word_emb|shared\.|\bw\.weight$"
 _NORM = r"norm\b|norm_f\b|ln_f\b"
 # Encoders and decoders, by the keys that count their layers.
 _HALVES = {
@@ -71,8 +72,8 @@ def faults(side: Side) -> list[tuple[str, str]]:
     if config is None or table is None or not _is_text(config) or "fc.weight" in table.tensors:
         return []  # `fc` joins the parts of a draft model, which borrows the rest from its target
     flat = text_config(config)
-    if "num_hidden_groups" in flat or "block_configs" in flat:
-        return []  # layers share weights, or some are left out on purpose
+    if any(re.search(_UNEVEN, key) for key in flat):
+        return []  # layers share weights or run in loops, or some are left out on purpose
     found = stacks(table.tensors)
     result: list[tuple[str, str]] = []
     for stack, count in _counted(found, flat):
