@@ -98,6 +98,15 @@ def quantised(scale: float, zero: int) -> str:
     return head("p = Softmax(z) y = QuantizeLinear(p, s, q)", outputs="uint8[N,3] y", weights=held)
 
 
+def two(body: str) -> str:
+    return graph(body, "float[N,3] left, float[N,3] right")
+
+
+def column(which: int, seed: int = 0) -> str:
+    body = "p = Softmax(z) y = Gather <axis=1> (p, i)"
+    return head(body, seed, outputs="float[N] y", weights=f"int64 i = {{{which}}}")
+
+
 SOFTMAX = head("y = Softmax <axis=-1> (z)")
 HEADS = [
     Case("retrained", SOFTMAX, head("y = Softmax <axis=-1> (z)", seed=1)),
@@ -347,6 +356,10 @@ HEADS = [
         ),
         same=True,
     ),
+    Case("input that is subtracted", two("y = Sub(left, right)"), two("y = Sub(right, left)"), "unproven", HEAD),
+    Case("inputs added either way", two("y = Add(left, right)"), two("y = Add(right, left)"), same=True),
+    Case("column of the other class", column(1), column(0), "unproven", HEAD),
+    Case("column of the same class", column(1), column(1, seed=1)),
     Case("a noise", SOFTMAX, head("y = RandomNormalLike(z)"), "unproven", HEAD),
 ]
 
@@ -591,6 +604,13 @@ def masked(body: str) -> str:
     return graph(text, "float[N,3] x, float[N,3] mask", "float[N,3] y", held)
 
 
+def padded(pad: int, seed: int = 0) -> str:
+    """Embeddings with those of padding set to zero."""
+    body = "m = Equal(x, p) n = Not(m) f = Cast <to=1> (n) u = Unsqueeze(f, d) e = Gather(t, x) y = Mul(e, u)"
+    held = f"int64 p = {{{pad}}}, int64[1] d = {{2}}, {weight('t', 10, 2, seed=seed)}"
+    return graph(body, IDS, EMBEDDED, held)
+
+
 SCALED = image("t = Div(x, c)", weights="float c = {255}")
 READ = [
     Case("scaled, retrained", SCALED, image("t = Div(x, c)", 1, "float c = {255}")),
@@ -684,6 +704,8 @@ READ = [
         masked("a = Sub(mask, one) b = Mul(a, high)"),
         same=True,
     ),
+    Case("id of padding", padded(0), padded(1), "breaks", MEANING, level="unproven"),
+    Case("id of padding, retrained", padded(0), padded(0, 1)),
     Case(
         "rounded inside",
         SCALED,

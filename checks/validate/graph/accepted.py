@@ -53,8 +53,7 @@ _FUSED = {
 def accepted(reading: Reading) -> dict[tuple[str, Kind, str], Accepted]:
     """By input, what counts and part of it."""
     found: dict[tuple[str, Kind, str], Accepted] = {}
-    names = {value: name for name, value in reading.flow.inputs.items()}
-    origins = _Origins(reading, names)
+    origins = _Origins(reading)
     for step in reading.flow.steps:
         for rows, ids, strict, name, known, length in _tables(reading, step):
             for origin in origins.of(ids):
@@ -121,9 +120,9 @@ def _rows(reading: Reading, data: int, index: int, axis: int) -> Iterator[_Table
 class _Origins:
     """Where values come from, each followed once."""
 
-    def __init__(self, reading: Reading, names: dict[int, str]) -> None:
+    def __init__(self, reading: Reading) -> None:
         self.reading = reading
-        self.names = names
+        self.names = reading.names
         self.known: dict[int, tuple[Origin, ...]] = {}
 
     def of(self, value: int, depth: int = 0) -> tuple[Origin, ...]:

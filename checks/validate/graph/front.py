@@ -7,7 +7,7 @@ from math import exp, log
 
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Values
-from .reading import SHAPING, TRANSPARENT, Reading
+from .reading import SHAPING, TRANSPARENT, Reading, integral
 
 _KEEPS = TRANSPARENT | {"Clip", "Pad", "Resize", "Relu", "CenterCropPad"}
 _IGNORED = frozenset({"Shape", "Size"})
@@ -53,6 +53,23 @@ def front(reading: Reading, value: int, rank: int | None) -> Front:
     return found
 
 
+def compared(reading: Reading, value: int) -> set[str]:
+    """The integers that an input itself is compared with: the id of padding, the sample rates that are known."""
+    found: set[str] = set()
+    todo = [value]
+    for _ in range(_STEPS):
+        if not todo:
+            break
+        for step, place in reading.flow.users[todo.pop()]:
+            if step.op in ("Equal", "Greater", "Less") and len(step.inputs) == 2:
+                other = step.inputs[1 - place]
+                said = reading.values(other) if integral(reading.held(other)) else None
+                found.update(f"{step.op.lower()} {each}" for each in said or ())
+            elif step.op in TRANSPARENT | SHAPING and place == 0:
+                todo.extend(step.outputs)
+    return found
+
+
 def _passes(reading: Reading, step: Step, place: int, found: Front) -> bool:
     """Whether an operator only prepares its input; notes what it does."""
     op = step.op
@@ -76,8 +93,10 @@ def _passes(reading: Reading, step: Step, place: int, found: Front) -> bool:
         found.reversed = not found.reversed
         return True
     if op in ("Add", "Sub"):
+        if reading.values(step.inputs[1 - place]) is None:
+            return False
         found.reversed ^= op == "Sub" and place == 1
-        return reading.values(step.inputs[1 - place]) is not None
+        return True
     if op in ("Mul", "Div"):
         return (place == 0 or op == "Mul") and _scaled(
             found, reading.values(step.inputs[1 - place]), -1 if op == "Div" else 1

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
 from .contract import match
-from .front import Front, front
+from .front import Front, compared, front
 from .operands import CONVOLUTIONS
 from .reading import readings
 
@@ -18,7 +18,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="the graph takes an input at another scale, in another layout, order of channels or quantisation",
     what="The operators between an input and the first trained one: factors, Transpose, orders of channels, "
-    "DequantizeLinear.",
+    "DequantizeLinear; and the integers that an input is compared with, such as the id of padding.",
     why="a client that divides by 255 itself, or sends channels last, goes on doing so: every request is accepted and "
     "every answer is wrong",
     hint="keep the preparation in the graph as it was, or ship the clients first",
@@ -39,7 +39,11 @@ def check(ctx: Context) -> Iterator[Finding]:
             ranks = [None if each.shape is None else len(each.shape) for each in (old, new)]
             was = front(before, before.flow.inputs[old.name], ranks[0])
             now = front(after, after.flow.inputs[new.name], ranks[1])
-            for level, what, a, b in _changes(ctx, was, now):
+            found = [*_changes(ctx, was, now)]
+            one, two = compared(before, before.flow.inputs[old.name]), compared(after, after.flow.inputs[new.name])
+            if one and two and one != two:
+                found.append(("unproven", "is compared with other numbers", _list(one), _list(two)))
+            for level, what, a, b in found:
                 yield ctx.finding(
                     RULE,
                     level,
@@ -75,6 +79,10 @@ def _changes(ctx: Context, was: Front, now: Front) -> Iterator[tuple[Level, str,
             yield "unproven", "has its axes in another order", _show(was.turned), _show(now.turned)
     elif was.core in ("MatMul", "Gemm", "LSTM", "GRU", "RNN"):
         yield "unproven", "has its axes in another order", _show(was.turned), _show(now.turned)
+
+
+def _list(said: set[str]) -> str:
+    return ", ".join(sorted(said)[:4])
 
 
 def _show(said: tuple[object, ...]) -> str:

@@ -84,6 +84,15 @@ def scales(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Itera
             yield Difference("breaks", f"quantisation {what}", _show(a), _show(b))
 
 
+def tokens(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Iterator[Difference]:
+    """Ids with a meaning that operators which generate text carry: their end, padding and start."""
+    for name in before.step.attributes:
+        if name.endswith("_id") and name in after.step.attributes:
+            was, now = old.setting(before.step, name), new.setting(after.step, name)
+            if was and now and was != now:
+                yield Difference("breaks", name, _show(was), _show(now))
+
+
 def means(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Iterator[Difference]:
     """By what two sums of equally many values are divided."""
     terms = [reading.maker(reading.plain(m.inputs[0])) for reading, m in ((old, before), (new, after))]

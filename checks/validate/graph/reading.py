@@ -24,6 +24,7 @@ class Reading:
     def __init__(self, flow: Flow, source: Source) -> None:
         self.flow = flow
         self.source = source
+        self.names = {value: name for name, value in flow.inputs.items()}
         self._values: dict[int, Values | None] = {}
 
     def maker(self, value: int) -> tuple[Step, int] | None:

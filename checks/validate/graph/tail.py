@@ -88,7 +88,10 @@ class _Pairing:
     ) -> Iterator[Difference]:
         """One side comes to an input or a constant."""
         if before is None and after is None:
-            if exposed:
+            one, two = self.old.names.get(a.value, ""), self.new.names.get(b.value, "")
+            if one != two and one in self.new.flow.inputs and two in self.old.flow.inputs:
+                yield Difference("unproven", "input in this place", one, two)
+            elif exposed:
                 yield from operands.constants(self.old, self.new, a.value, b.value)
             return
         found = before or after
@@ -149,6 +152,8 @@ class _Pairing:
         yield from self.axes(a, b, before, after, exposed)
         if op in operands.COMPARED or op in AFFINE or op in PASSES or op in JOINS or op in LOOKUPS:
             yield from operands.compare(self.old, self.new, before, after, exposed)
+        elif before.step.domain == "com.microsoft":
+            yield from operands.tokens(self.old, self.new, before, after)
         elif op == "Mean":
             yield from operands.means(self.old, self.new, before, after)
         elif op in operands.CONVOLUTIONS and exposed and not (a.shaped or b.shaped) and a.turned != b.turned:
@@ -222,10 +227,16 @@ def _paired(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Iter
     elif before.op == "Loop":
         one, two = list(before.inputs[1:]), list(after.inputs[1:])
     elif before.op in ("Add", "Mul", "Max", "Min") and len(one) == len(two) == 2:
-        ops = [[found.op if (found := meaning(r, v)) else "" for v in side] for r, side in ((old, one), (new, two))]
+        ops = [[_kind(reading, value) for value in side] for reading, side in ((old, one), (new, two))]
         if ops[0] != ops[1] and ops[0] == ops[1][::-1]:
             two.reverse()
     yield from zip(one, two, strict=False)
+
+
+def _kind(reading: Reading, value: int) -> str:
+    """The operator that makes a value, or the input that it is."""
+    found = meaning(reading, reading.plain(value))
+    return found.op if found is not None else reading.names.get(reading.plain(value), "")
 
 
 def _equivalent(old: Reading, new: Reading, before: Meaning, after: Meaning) -> bool:
