@@ -21,7 +21,11 @@ RULE = Rule(
     why="the server initialises the head at random, or ignores the trained one: it serves normally, and all is garbage",
     hint="set tie_word_embeddings to what the weights say, or save the head",
     references=("https://github.com/huggingface/transformers/pull/43429",),
-    exemptions=("a stored head that equals the embedding", "families whose default is not known, without the key"),
+    exemptions=(
+        "a stored head that equals the embedding",
+        "families whose default is not known, without the key",
+        "draft models, which borrow the head of their target",
+    ),
 )
 
 HEADS = ("lm_head.weight", "language_model.lm_head.weight", "model.lm_head.weight", "output.weight", "embed_out.weight")
@@ -66,7 +70,7 @@ def _fault(side: Side) -> tuple[str, str, Level] | None:
     tied = _tied(config)
     if embedding is None or tied is None:
         return None
-    if not tied and head is None:
+    if not tied and head is None and not _heads(table):
         return "tie_word_embeddings is false, but there is no output head", embedding, "breaks"
     if tied and head is not None:
         state = _compared(side, table, head, embedding)
@@ -75,6 +79,11 @@ def _fault(side: Side) -> tuple[str, str, Level] | None:
         if state == "unknown":
             return f"tie_word_embeddings is true, and {head} may have values of its own", head, "unproven"
     return None
+
+
+def _heads(table: WeightTable) -> bool:
+    """Whether there are heads under other names, or the parts of a draft model, which borrows its target's head."""
+    return any("lm_head" in name or name == "fc.weight" for name in table.tensors)
 
 
 def _generates(config: dict[str, Any]) -> bool:
