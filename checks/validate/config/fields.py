@@ -81,7 +81,7 @@ def _derived(config: Mapping[str, Any], flat: dict[str, Any], quantity: str) -> 
         case "positions":
             return "absolute"
         case "attention bias":
-            return default("attention_bias", flat.get("model_type"))
+            return any(default(key, flat.get("model_type")) for key in NAMES[quantity])
         case _:
             return None
 

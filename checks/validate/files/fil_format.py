@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
+from ..side import Side
 from .companions import containers
 
 RULE = Rule(
@@ -26,7 +27,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     """Containers on one side only."""
     if ctx.old is None:
         return
-    old, new = containers(ctx.old.tree), containers(ctx.new.tree)
+    old, new = _holding(ctx.old), _holding(ctx.new)
     was, is_ = (", ".join(sorted(each)) or "no weights" for each in (old, new))
     if old and not new:
         yield ctx.finding(RULE, "breaks", "the model holds no weights any more", old=was, new=is_)
@@ -39,3 +40,11 @@ def check(ctx: Context) -> Iterator[Finding]:
         yield ctx.finding(
             RULE, "unproven", "safetensors are new beside a pickle, and are loaded instead of it", old=was, new=is_
         )
+
+
+def _holding(side: Side) -> set[str]:
+    """The containers; a GGUF file of a vocabulary alone is none."""
+    found = set(containers(side.tree))
+    if found == {"gguf"} and not any(model.tensors for model in side.gguf.values()):
+        return set()
+    return found

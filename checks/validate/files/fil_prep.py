@@ -39,7 +39,7 @@ _NOTES = frozenset(
 _CLASSES = frozenset({"image_processor_type", "feature_extractor_type", "video_processor_type"})
 # What a missing key means to every processor.
 _DEFAULTS: dict[str, Any] = {"do_rescale": True, "rescale_factor": 1 / 255, "data_format": "channels_first"}
-_SEES = r"vision|image|audio|speech|video|whisper|wav2vec|vl\b|vlm|llava|clip"
+_SEES = r"vision|image|audio|speech|video|whisper|wav2vec|vl\b|vlm|llava|\bclip|siglip"
 
 
 def check(ctx: Context) -> Iterator[Finding]:
@@ -115,7 +115,8 @@ def _same(old: Any, new: Any) -> bool:
 def _sees(side: Side) -> bool:
     """Whether the model takes more than text, by its configuration."""
     config = side.config or {}
-    words = " ".join(map(str, (*config, config.get("architectures"), config.get("model_type"))))
+    parts = [key for key in config if key.endswith("_config")]
+    words = " ".join(map(str, (*parts, config.get("architectures"), config.get("model_type"))))
     return re.search(_SEES, words.lower()) is not None
 
 

@@ -364,6 +364,7 @@ ON: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("no longer written off", {"model_type": "falcon", "multi_query": False}, {"multi_query": ...}),
     ("experts no longer normalised", {"model_type": "exaone_moe"}, {"norm_topk_prob": False}),
     ("bias off", {"model_type": "gpt_neox"}, {"attention_bias": False}),
+    ("bias off under another name", {"model_type": "qwen2_moe"}, {"qkv_bias": False}),
     ("own code", {"auto_map": {"AutoModel": "a/b--m.X"}}, {"norm_topk_prob": False}),
 ]
 
