@@ -23,6 +23,7 @@ from interlock.report.errors import InterlockError
 from validate import build, test_mutants
 from validate.tokenizer import kit
 
+from . import seeds
 from .engine import Target
 from .mutate import Mutator
 from .targets import TARGETS
@@ -75,6 +76,8 @@ def models() -> dict[str, dict[str, bytes]]:
         "embedder": test_mutants.embedder(),
         "triton": test_mutants.triton(),
         "graph": {**test_mutants.graph(metadata={"names": "['a','b']"}), "labels.txt": "a\nb\n"},
+        "subgraphs": {"model.onnx": seeds.onnx(Path())[0]},
+        "attention": {"model.onnx": seeds.attention()},
         "gguf": test_mutants.llama_gguf(),
         "wordpiece": {"tokenizer.json": kit.wordpiece(), "config.json": {"model_type": "bert", "id2label": {"0": "a"}}},
         "unigram": {"tokenizer.json": kit.unigram()},

@@ -106,9 +106,62 @@ def onnx(folder: Path) -> list[bytes]:
     helper.set_model_props(model, {"labels": "a\nb"})
     return [
         model.SerializeToString(),
+        attention(),
         build.onnx_model(test_mutants.IO, test_mutants.OUT, defaults={"n": [1]}, metadata={"names": "['cat','dog']"}),
         *_backend(),
     ]
+
+
+def attention() -> bytes:
+    """A graph that computes shapes: embedding, attention with a past, a head, labels."""
+    import numpy
+    from onnx import TensorProto, helper, numpy_helper
+
+    def node(op: str, inputs: str, output: str, **attributes: Any) -> Any:
+        return helper.make_node(op, inputs.split(), [output], name=f"{op}_{output}", **attributes)
+
+    def constant(name: str, *values: int) -> Any:
+        return numpy_helper.from_array(numpy.array(values, numpy.int64), name)
+
+    def weight(name: str, *shape: int) -> Any:
+        return numpy_helper.from_array(numpy.ones(shape, numpy.float32), name)
+
+    nodes = [
+        node("Gather", "table ids", "x"),
+        node("LayerNormalization", "x scale bias", "n", axis=-1, epsilon=1e-5),
+        node("MatMul", "n wq", "q"),
+        node("Shape", "q", "s"),
+        node("Slice", "s zero two", "bs"),
+        node("Concat", "bs heads", "target", axis=0),
+        node("Reshape", "q target", "qh"),
+        node("Transpose", "qh", "qt", perm=[0, 2, 1, 3]),
+        node("Concat", "past qt", "present", axis=2),
+        node("Transpose", "present", "kt", perm=[0, 1, 3, 2]),
+        node("MatMul", "qt kt", "scores"),
+        node("Softmax", "scores", "p", axis=-1),
+        node("MatMul", "p present", "o"),
+        node("Transpose", "o", "ot", perm=[0, 2, 1, 3]),
+        node("Reshape", "ot flat", "merged"),
+        node("Add", "merged x", "sum"),
+        node("Gemm", "pooled whead bhead", "logits", transB=1),
+        node("ReduceMean", "sum one", "pooled", keepdims=0),
+        node("Cast", "logits", "out", to=TensorProto.FLOAT16),
+    ]
+    nodes[16], nodes[17] = nodes[17], nodes[16]
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [value("ids", TensorProto.INT64, ["b", "s"]), value("past", TensorProto.FLOAT, ["b", 2, "p", 4])],
+        [value("out", TensorProto.FLOAT16, ["b", 3]), value("present", TensorProto.FLOAT, ["b", 2, "t", 4])],
+        [
+            *(weight("table", 9, 8), weight("scale", 8), weight("bias", 8), weight("wq", 8, 8), weight("whead", 3, 8)),
+            *(weight("bhead", 3), constant("zero", 0), constant("one", 1), constant("two", 2), constant("heads", 2, 4)),
+            constant("flat", 0, 0, -1),
+        ],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    return bytes(model.SerializeToString())
 
 
 def gguf(folder: Path) -> list[bytes]:
