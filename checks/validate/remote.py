@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 HUB = "https://huggingface.co"
 MAX_WHOLE = 64 << 20
 MAX_FILES = 10_000
+_LARGEST = 1 << 50  # bytes of a file, a petabyte
 _TIMEOUT = (10, 30)
 _HEADERS = frozenset({"safetensors", "gguf", "onnx"})
 _WHOLE = frozenset(
@@ -138,8 +139,10 @@ class _Client:
         for entry in entries:
             match entry:
                 case {"type": "file", "path": str(path), "size": int(size)}:
-                    if ".." in PurePosixPath(path).parts or path.startswith("/"):
+                    if ".." in PurePosixPath(path).parts or path.startswith("/") or "\0" in path:
                         raise UnreadableModel(self.reference, f"lists the file {path[:200]!r}, outside of itself")
+                    if not 0 <= size <= _LARGEST:
+                        raise UnreadableModel(self.reference, f"lists {path[:200]!r} of impossible size")
                     lfs: Any = cast("dict[str, Any]", entry).get("lfs")
                     large = cast("dict[str, Any]", lfs) if isinstance(lfs, dict) else {}
                     digest = str(large.get("oid") or cast("dict[str, Any]", entry).get("oid") or "")
@@ -161,7 +164,7 @@ class _Client:
             if isinstance(mapping, dict)
             else set[str]()
         )
-        if any("/" in name or "\\" in name for name in names):
+        if any({"/", "\\", "\0"} & set(name) or name in ("", ".", "..") for name in names):
             raise UnreadableModel(index.url, "names shards outside of its folder")
         return [_Remote(name, urljoin(index.url, quote(name)), "safetensors") for name in sorted(names)]
 
@@ -195,6 +198,8 @@ class _Client:
         with self.get(remote.url, Range="bytes=0-0") as response:
             match = re.fullmatch(r"bytes 0-0/(\d+)", response.headers.get("Content-Range", ""))
             tag = response.headers.get("X-Linked-Etag") or response.headers.get("ETag") or ""
+        if match is not None and len(match[1]) > len(str(_LARGEST)):
+            raise UnreadableModel(remote.url, "is of impossible size, as its server says")
         if match is None:
             hint = "fetch the model and validate the local copy"
             raise BadInput(remote.url, "the server does not answer range requests", hint=hint)
