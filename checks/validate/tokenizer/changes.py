@@ -98,14 +98,17 @@ def _spelled(tokenizer: Tokenizer, other: Tokenizer) -> dict[int, str]:
     """Tokens as the format spells them, or by their bytes where the two formats spell differently."""
     if tokenizer.format == other.format:
         return tokenizer.tokens
-    from ....models.tokenizers.spelling import speller
+    from ....models.tokenizers.spelling import SPACE, speller
 
     spell = speller(tokenizer)
     literals = tokenizer.controls | {each.id for each in tokenizer.literals}
-    return {
+    found = {
         number: token if number in literals else spell(token).decode("utf-8", "backslashreplace")
         for number, token in tokenizer.tokens.items()
     }
+    # GGUF has plain spaces in literals where the file it was converted from has SentencePiece's.
+    found.update((each.id, each.content.replace(SPACE, " ")) for each in tokenizer.literals if not each.special)
+    return found
 
 
 def shown(items: Mapping[int, str | tuple[str, str]], limit: int = 5) -> str:
