@@ -317,7 +317,9 @@ def test_sampling_defaults_of_a_gguf_file(tmp_path: Path, old: Files, new: Files
 KEYS: list[tuple[Files, Files, str]] = [
     ({"llama.attention.head_count_kv": 4}, {"llama.attention.head_count_kv": 2}, "restart"),
     ({"llama.attention.head_count": 4}, {"llama.attention.head_count": 4, "llama.attention.head_count_kv": 4}, "hot"),
-    ({}, {"llama.rope.scaling.type": "none"}, "hot"),
+    ({}, {"llama.rope.scaling.type": "none", "llama.rope.freq_base": 10000.0, "llama.attention.causal": True}, "hot"),
+    ({}, {"llama.rope.freq_base": 500000.0}, "restart"),
+    ({}, {"llama.attention.causal": False}, "restart"),
     ({}, {"llama.rope.scaling.type": "yarn"}, "restart"),
     ({}, {"llama.rope.scaling.attn_factor": 2.0}, "unproven"),
     ({}, {"general.quantization_version": 2}, "hot"),

@@ -53,6 +53,11 @@ def check(ctx: Context) -> Iterator[Finding]:
     """What NEW needs and OLD does not; then plain differences of values."""
     if ctx.old is None or ctx.old.config is None or ctx.new.config is None:
         return
+    for key in ("rope_scaling", "rope_parameters"):
+        before, after = (text_config(each).get(key) for each in (ctx.old.config, ctx.new.config))
+        if after is not None and not isinstance(after, dict) and before != after:
+            message = f"{key} is no object: loading fails"
+            yield ctx.finding(RULE, "breaks", message, path="config.json", pointer=f"/{key}", new=after)
     old, new = _rope(ctx.old.config), _rope(ctx.new.config)
     if old == new:
         return

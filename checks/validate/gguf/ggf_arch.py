@@ -29,7 +29,13 @@ _SIZES = (
 )
 _ROPE = ("rope.freq_base", "rope.scaling.type", "rope.scaling.factor", "attention.sliding_window")
 # What llama.cpp takes where a key is not written, the same for every architecture.
-_DEFAULTS: dict[str, object] = {"rope.scaling.type": "none", "expert_count": 0, "expert_used_count": 0}
+_DEFAULTS: dict[str, object] = {
+    "rope.scaling.type": "none",
+    "rope.freq_base": 10000.0,
+    "attention.causal": True,
+    "expert_count": 0,
+    "expert_used_count": 0,
+}
 # Keys below the architecture's prefix that rules judge.
 JUDGED = frozenset({*_SIZES, *_ROPE, "context_length"})
 

@@ -31,6 +31,8 @@ _VOCABULARY = frozenset(
         *("unknown_token_id", "padding_token_id", "added_tokens"),
     )
 )
+# TOK-POST compares what they put around a text, defaults included.
+_FRAME = frozenset({"tokenizer.ggml.add_bos_token", "tokenizer.ggml.add_eos_token"})
 # How quantised blocks are laid out.
 _FORM, _CURRENT = "general.quantization_version", 2
 
@@ -43,7 +45,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         for key in sorted(old.keys() | new.keys()):
             own = key.removeprefix(f"{pair.new.architecture}.")
             note = key.startswith(("general.", "split.", "quantize.")) and key != _FORM
-            if note or key in _VOCABULARY or own in JUDGED:
+            if note or key in _VOCABULARY or own in JUDGED or (key in _FRAME and _framed(ctx)):
                 continue
             a, b = _value(ctx.old, pair.old, key), _value(ctx.new, pair.new, key)
             if key == _FORM and _CURRENT in (a, b) and None in (a, b):
@@ -52,6 +54,12 @@ def check(ctx: Context) -> Iterator[Finding]:
                 # Whether BOS or EOS is put around a prompt changes every answer; so does the template.
                 level: Level = "restart" if key.startswith("tokenizer.") else "unproven"
                 yield ctx.finding(RULE, level, f"{key} changed", old=a, new=b, path=pair.new.file, pointer=key)
+
+
+def _framed(ctx: Context) -> bool:
+    """Whether both files have the tokenizer that serves."""
+    serving = [side.tokenizer for side in (ctx.old, ctx.new) if side is not None]
+    return all(each is not None and each.format == "gguf" for each in serving)
 
 
 def _value(side: Side, model: GgufModel, key: str) -> object:

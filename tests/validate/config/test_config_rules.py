@@ -108,6 +108,8 @@ def rope() -> Iterator[Mutant]:
         yield f"theta {theta}", config(), config(rope_theta=theta), "CFG-ROPE", "hot"
     yield "factor", config(rope_scaling=llama3()), config(rope_scaling=llama3(factor=16.0)), "CFG-ROPE", "hot"
 
+    for key in ("rope_scaling", "rope_parameters"):
+        yield f"{key} no object", config(), config(**{key: 8}), "CFG-ROPE", "breaks"
     yield "share of a head", config(), config(partial_rotary_factor=0.5), "CFG-ROPE", "restart"
     half = config(rope_parameters={"rope_theta": 1e4, "partial_rotary_factor": 0.5}, rope_theta=...)
     yield "share, new form", config(rope_parameters={"rope_theta": 1e4}, rope_theta=...), half, "CFG-ROPE", "restart"
