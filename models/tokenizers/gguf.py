@@ -11,6 +11,12 @@ from ..tree import ModelTree, TreeFile
 
 _KEY = "tokenizer.ggml"
 _MODELS: dict[str, Algorithm] = {"gpt2": "BPE", "llama": "BPE", "bert": "WordPiece", "t5": "Unigram", "gemma4": "BPE"}
+# What llama.cpp does for these values of tokenizer.ggml.pre where the file does not say (src/llama-vocab.cpp).
+_LLAMA3 = frozenset(
+    ("llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano")
+)
+_ADD_BOS = _LLAMA3 | {"tekken", "chameleon"}
+_WHOLE_WORDS = _LLAMA3 | {"tekken", "minicpm5", "youtu", "granite-embed-multi-97m"}
 UNKNOWN, CONTROL, USER_DEFINED, BYTE = 2, 3, 4, 6
 
 
@@ -36,6 +42,7 @@ def read(file: TreeFile, tree: ModelTree) -> Tokenizer | None:  # noqa: ARG001 -
     }
     merges = _merges(_strings(file, header, "merges"), what)
     special = {role: _special(header, role) for role in ("unk", "bos", "eos", "pad")}
+    pre = header.metadata.get(f"{_KEY}.pre")
     return Tokenizer(
         path=what,
         format="gguf",
@@ -43,14 +50,19 @@ def read(file: TreeFile, tree: ModelTree) -> Tokenizer | None:  # noqa: ARG001 -
         vocab=Part(lambda: vocab),
         merges=Part(lambda: merges),
         scores=Part(lambda: dict(enumerate(map(float, scores))) if not merges else {}),
-        settings={"kind": kind, "byte_level": kind == "gpt2", "continuing_subword_prefix": None},
+        settings={
+            "kind": kind,
+            "byte_level": kind == "gpt2",
+            "continuing_subword_prefix": None,
+            **({"ignore_merges": True} if kind == "gpt2" and pre in _WHOLE_WORDS else {}),
+        },
         # llama.cpp cuts control tokens out of a text as well, where the caller asks it to parse special tokens.
         added=tuple(
             AddedToken(n, tokens[n], special=n in of_type[CONTROL], normalized=False)
             for n in sorted(of_type[CONTROL] | of_type[USER_DEFINED])
         ),
         normalizer=_switches(header, ("add_space_prefix", "remove_extra_whitespaces")),
-        pre_tokenizer={"type": "llama.cpp", "pre": header.metadata.get(f"{_KEY}.pre")} if kind == "gpt2" else None,
+        pre_tokenizer={"type": "llama.cpp", "pre": pre} if kind == "gpt2" else None,
         post_processor=_frame(header, kind, special),
         special=special,
         unmatched=of_type[UNKNOWN] | of_type[BYTE],
@@ -115,7 +127,8 @@ def _special(header: GgufModel, role: str) -> int | None:
 
 def _frame(header: GgufModel, kind: str, special: dict[str, int | None]) -> dict[str, Any] | None:
     """What llama.cpp puts around a text, as a template; its defaults depend on the kind."""
-    before = header.metadata.get(f"{_KEY}.add_bos_token", kind == "llama")
+    starts = kind == "llama" or (kind == "gpt2" and header.metadata.get(f"{_KEY}.pre") in _ADD_BOS)
+    before = header.metadata.get(f"{_KEY}.add_bos_token", starts)
     after = header.metadata.get(f"{_KEY}.add_eos_token", kind == "t5")
     steps: list[dict[str, Any]] = [{"Sequence": {"id": "A", "type_id": 0}}]
     if before and special["bos"] is not None:

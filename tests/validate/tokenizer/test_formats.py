@@ -80,7 +80,7 @@ def test_gguf_pairs(tmp_path: Path) -> None:
         ({"eos": 266}, "TOK-EOS", "breaks"),
         ({"bos": 266}, "TOK-BOS", "breaks"),
         ({"merges": merges[:-1]}, "TOK-MERGE", "restart"),
-        ({"add_bos_token": True}, "TOK-POST", "breaks"),
+        ({"add_bos_token": False}, "TOK-POST", "breaks"),
         ({"tokens": [names[1], names[0], *names[2:]]}, "TOK-ID", "breaks"),
         ({"tokens": names[:-1], "types": types[:-1]}, "TOK-DEL", "breaks"),
         ({"pre": "qwen2"}, "GGF-PRE", "breaks"),
@@ -95,6 +95,44 @@ def test_gguf_pairs(tmp_path: Path) -> None:
         assert found.get(rule) == level, (change, found)
     same = write_gguf(tmp_path / "same.gguf", "gpt2", names, types, merges=merges, pre="llama-bpe", bos=264, eos=265)
     assert kit.verdict(validate(same, against=old)) == "equal"
+
+
+@pytest.mark.parametrize(
+    ("pre", "adds", "whole"),
+    [("llama-bpe", True, True), ("tekken", True, True), ("chameleon", True, False), ("qwen2", False, False)],
+)
+def test_what_llama_cpp_does_where_the_file_does_not_say(pre: str, adds: bool, whole: bool, tmp_path: Path) -> None:
+    names, types = bpe_tokens()
+    more: dict[str, Any] = {"merges": BASE["model"]["merges"], "pre": pre, "bos": 264, "eos": 265}
+    old = write_gguf(tmp_path / "old.gguf", "gpt2", names, types, **more)
+    assert bool(read(old).settings.get("ignore_merges")) == whole
+    for flag in (True, False):
+        new = write_gguf(tmp_path / "new.gguf", "gpt2", names, types, **more, add_bos_token=flag)
+        report = validate(new, against=old)
+        assert kit.verdict(report) == ("hot" if flag == adds else "breaks"), kit.levels(report)
+
+
+def test_literals_of_spaces_are_the_same_in_two_spellings(tmp_path: Path) -> None:
+    """SentencePiece writes its own space in a literal, the GGUF made of it a plain one."""
+    names = ["<unk>", "<s>", "</s>", "\u2581", "a", "\u2581a", "\u2581\u2581"]
+    plain = [*names[:-1], "  "]
+    types = [UNKNOWN, CONTROL, CONTROL, NORMAL, NORMAL, NORMAL, USER_DEFINED]
+    scores = [0.0, 0.0, 0.0, -1.0, -2.0, -3.0, 0.0]
+    path = write_gguf(tmp_path / "m.gguf", "llama", plain, types, scores=scores, bos=1, eos=2)
+    document = {
+        "version": "1.0",
+        "added_tokens": [
+            {"id": i, "content": names[i], "special": i < 3, "normalized": False}
+            | dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
+            for i in (0, 1, 2, 6)
+        ],
+        "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"},
+        "decoder": {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "},
+        "model": {"type": "BPE", "vocab": {name: i for i, name in enumerate(names)}, "merges": ["\u2581 a"]},
+    }
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document))
+    for old, new in ((path, tmp_path / "tokenizer.json"), (tmp_path / "tokenizer.json", path)):
+        assert "TOK-ID" not in kit.levels(validate(new, against=old))
 
 
 def test_hostile_gguf_tokenizers_are_named(tmp_path: Path) -> None:
