@@ -220,7 +220,7 @@ def _span(side: Side, model: OnnxModel, tensor: Initializer) -> Span:
     kind = f"{tensor.dtype}{tensor.dims}"
     if not tensor.external:
         return Span(kind, _path(side, model.file), tensor.begin, tensor.end)
-    from .graph.onx_ext import inside, span
+    from .graph.onx_ext import beside_file, inside, span
 
     location = inside(side.show(model.file), model, tensor)
     begin, length = span(side.show(model.file), tensor)
@@ -229,4 +229,5 @@ def _span(side: Side, model: OnnxModel, tensor: Initializer) -> Span:
         return Span(kind, _path(side, location), begin, end)
     if side.tree.files[model.file].partial:
         return Span(kind, "", begin, end)
-    return Span(kind, str(side.tree.files[model.file].path.parent / dict(tensor.external)["location"]), begin, end)
+    path = beside_file(side.tree.files[model.file].path, dict(tensor.external)["location"])
+    return Span(kind, "" if path is None else str(path), begin, end)

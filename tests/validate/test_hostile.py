@@ -255,3 +255,17 @@ def test_code_of_any_size_is_compared_in_bounds(tmp_path: Path) -> None:
     assert "Traceback" not in err
     assert "modeling.py changed" in out
     assert megabytes < MEGABYTES
+
+
+@pytest.mark.parametrize("kind", ["circle", "out", "pipe"])
+def test_a_graph_alone_reads_no_data_through_links_and_pipes(tmp_path: Path, kind: str) -> None:
+    external("w.bin")(tmp_path)
+    if kind == "pipe":
+        os.mkfifo(tmp_path / "w.bin")
+    else:
+        (tmp_path / "w.bin").symlink_to("w.bin" if kind == "circle" else "/dev/zero")
+    graph = str(tmp_path / "0.onnx")
+    for more in ([], ["--against", graph]):
+        code, _, err, _, _ = command("validate", graph, *more)
+        assert "Traceback" not in err
+        assert code == (1 if kind == "pipe" else 2)

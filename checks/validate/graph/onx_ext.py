@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from ....models.errors import UnreadableModel
 from ....models.onnx import Initializer, OnnxModel
@@ -47,12 +47,8 @@ def _fault(side: Side, model: OnnxModel, tensor: Initializer, location: str) -> 
     if name in side.tree.files and side.tree.files[name].kind == "onnx":
         raise UnreadableModel(where, f"tensor {tensor.name[:80]!r} has another graph, {location!r}, for external data")
     if side.tree.single:
-        path = where.parent / location
-        if not path.resolve().is_relative_to(where.parent.resolve()):
-            raise UnreadableModel(
-                path, "is a link that leads out of the model's folder", hint="copy the file in its place"
-            )
-        size = path.stat().st_size if path.is_file() else -1
+        path = beside_file(where, location)
+        size = path.stat().st_size if path is not None else -1
     else:
         size = side.tree.files[name].size if name in side.tree.files else -1
     if size < 0:
@@ -73,6 +69,19 @@ def inside(where: object, model: OnnxModel, tensor: Initializer) -> str:
             where, f"tensor {tensor.name[:80]!r} has external data at {location[:200]!r}, outside the model"
         )
     return beside(model, location)
+
+
+def beside_file(graph: Path, location: str) -> Path | None:
+    """The data file of a graph that was given without its folder; None where there is no regular file.
+
+    Raises UnreadableModel for a link that leads out of the folder, or nowhere.
+    """
+    path = graph.parent / location
+    if path.is_symlink() and not path.exists():
+        raise UnreadableModel(path, "is a link to nowhere", hint="was the download complete?")
+    if not path.resolve().is_relative_to(graph.parent.resolve()):
+        raise UnreadableModel(path, "is a link that leads out of the model's folder", hint="copy the file in its place")
+    return path if path.is_file() else None
 
 
 def span(where: object, tensor: Initializer) -> tuple[int, int]:
