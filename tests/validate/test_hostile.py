@@ -65,8 +65,8 @@ def gguf(tensor_count: int, key_count: int, rest: bytes) -> bytes:
     return b"GGUF" + struct.pack("<IQQ", 3, tensor_count, key_count) + rest
 
 
-def external(*places: str) -> Make:
-    """Graphs `0.onnx`, `1.onnx` … whose weight lies at these places."""
+def external(*places: str, **keys: str) -> Make:
+    """Graphs `0.onnx`, `1.onnx` … whose weight lies at these places; `keys` are offset and length."""
     import onnx
 
     def make(model: Path) -> None:
@@ -76,8 +76,11 @@ def external(*places: str) -> Make:
             weight = proto.graph.initializer[0]
             weight.ClearField("raw_data")
             weight.data_location = onnx.TensorProto.EXTERNAL
-            weight.external_data.add(key="location", value=place)
+            for key, value in {"location": place, **keys}.items():
+                weight.external_data.add(key=key, value=value)
             (model / f"{number}.onnx").write_bytes(proto.SerializeToString())
+        if keys:
+            (model / "w.bin").write_bytes(bytes(64))
 
     return make
 
@@ -188,6 +191,9 @@ CASES: dict[str, tuple[Make, str]] = {
     "external data in itself": (external("0.onnx"), "itself"),
     "external data in a circle": (external("1.onnx", "0.onnx"), "another graph"),
     "external data at NUL": (external("a\0b"), "outside the model"),
+    "external data far away": (external("w.bin", offset="9" * 30), "offset or length"),
+    "external data of any length": (external("w.bin", length="9" * 30), "offset or length"),
+    "external data before": (external("w.bin", offset="-8"), "offset or length"),
     "shard above": (index("../outside/secret.json"), "out of the model"),
     "shard at the root": (index("/etc/passwd"), "out of the model"),
     "shard at NUL": (index("a\0.safetensors"), "out of the model"),

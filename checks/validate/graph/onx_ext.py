@@ -91,6 +91,6 @@ def span(where: object, tensor: Initializer) -> tuple[int, int]:
         begin, length = int(keys.get("offset") or 0), int(keys.get("length") or tensor.nbytes)
     except ValueError:
         begin = length = -1
-    if begin < 0 or length < 0:
+    if begin < 0 or length < 0 or begin + length >= 1 << 63:
         raise UnreadableModel(where, f"tensor {tensor.name[:80]!r} has no readable offset or length of external data")
     return begin, length
