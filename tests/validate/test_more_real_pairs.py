@@ -236,4 +236,4 @@ def test_what_is_published_is_consistent(file: File) -> None:
 def test_a_published_output_that_has_another_rank_than_it_declares() -> None:
     """ONNX Runtime warns of it at every run: declared are 2 dimensions, there are 3."""
     report = validate(CAPTCHA_5.get(), contract=Contract())
-    assert [(finding.rule, finding.level) for finding in report.findings] == [("ONX-SHAPE", "breaks")]
+    assert [(finding.rule, finding.level) for finding in report.findings] == [("ONX-SHAPE", "unproven")]

@@ -32,7 +32,7 @@ _VOCABULARY = frozenset(
     )
 )
 # TOK-POST compares what they put around a text, defaults included.
-_FRAME = frozenset({"tokenizer.ggml.add_bos_token", "tokenizer.ggml.add_eos_token"})
+_FRAME = {"tokenizer.ggml.add_bos_token": "bos", "tokenizer.ggml.add_eos_token": "eos"}
 # How quantised blocks are laid out.
 _FORM, _CURRENT = "general.quantization_version", 2
 
@@ -45,7 +45,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         for key in sorted(old.keys() | new.keys()):
             own = key.removeprefix(f"{pair.new.architecture}.")
             note = key.startswith(("general.", "split.", "quantize.")) and key != _FORM
-            if note or key in _VOCABULARY or own in JUDGED or (key in _FRAME and _framed(ctx)):
+            if note or key in _VOCABULARY or own in JUDGED or (key in _FRAME and _framed(ctx, _FRAME[key])):
                 continue
             a, b = _value(ctx.old, pair.old, key), _value(ctx.new, pair.new, key)
             if key == _FORM and _CURRENT in (a, b) and None in (a, b):
@@ -56,10 +56,10 @@ def check(ctx: Context) -> Iterator[Finding]:
                 yield ctx.finding(RULE, level, f"{key} changed", old=a, new=b, path=pair.new.file, pointer=key)
 
 
-def _framed(ctx: Context) -> bool:
-    """Whether both files have the tokenizer that serves."""
+def _framed(ctx: Context, role: str) -> bool:
+    """Whether both files have the tokenizer that serves and say which token it would put there."""
     serving = [side.tokenizer for side in (ctx.old, ctx.new) if side is not None]
-    return all(each is not None and each.format == "gguf" for each in serving)
+    return all(each is not None and each.format == "gguf" and each.special.get(role) is not None for each in serving)
 
 
 def _value(side: Side, model: GgufModel, key: str) -> object:
