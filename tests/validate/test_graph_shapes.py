@@ -441,6 +441,12 @@ AGAINST = [
     ),
     ("features that are open", head(**OPEN, width=5), head(**OPEN), "axis 1 only works with another size: 4 → 5"),
     ("another rank", head(out=None, **DEEP), head(out=None), "really has 3 dimensions, had 2"),
+    (
+        "twice as many rows",
+        head(tail=(node("Concat", ["z", "z"], ["y"], axis=0),), last="z", out=NONE),
+        head(out=NONE),
+        "2*",
+    ),
     ("an output of one row", head(**ROW, out=NONE), head(out=NONE), "is always 1, was the size of x[0]"),
 ]
 
@@ -451,6 +457,43 @@ def test_another_shape_than_the_old_one_breaks(name: str, new: bytes, old: bytes
     assert found["ONX-SHAPE"][0] == "breaks", found
     assert said in found["ONX-SHAPE"][1]
     assert judge(tmp_path, new, old, level="wire")["ONX-SHAPE"][0] in ("restart", "breaks")
+
+
+def chunks(size: int, *, scale: int = 1, kind: str = "Relu") -> bytes:
+    """Pieces of a size out of any number of values."""
+    nodes = [node(kind, ["x"], ["r"]), node("Reshape", ["r", "s"], ["y"])]
+    given = [value("x", ["n", 4])]
+    return model(nodes, given, [value("y", NONE)], [whole("s", [-1, size]), weight("unused", scale)])
+
+
+HIDDEN = model(
+    [node("If", ["c"], ["y"], **{
+        f"{each}_branch": helper.make_graph([node("Relu", ["x"], ["k"])], each, [], [value("k", None)])
+        for each in ("then", "else")
+    })],
+    [value("x", ["n", 4]), value("c", [], proto.BOOL)],
+    [value("y", None)],
+)  # fmt: skip
+
+
+def test_pieces_of_another_length(tmp_path: Path) -> None:
+    level, text = judge(tmp_path, chunks(6), chunks(4))["ONX-SHAPE"]
+    assert (level, text) == ("breaks", "output 'y' axis 1 is really 6, was 4") or "multiples of 3" in text
+    assert judge(tmp_path, chunks(2), chunks(4))["ONX-SHAPE"][0] == "breaks"
+    assert judge(tmp_path, chunks(6), chunks(6, scale=2)) == {}
+    assert judge(tmp_path, chunks(6)) == {}
+
+
+def test_what_an_old_graph_hides_is_not_held_against_the_new_one(tmp_path: Path) -> None:
+    condition = value("c", [], proto.BOOL)
+    nodes = [node("Reshape", ["x", "s"], ["y"])]
+    new = model(nodes, [value("x", ["n", 4]), condition], [value("y", None)], [whole("s", [1, 4])])
+    assert judge(tmp_path, new, HIDDEN)["ONX-SHAPE"] == (
+        "unproven",
+        "input 'x' axis 0 only works with another size: n → 1",
+    )
+    free = model([node("Relu", ["x"], ["y"])], [value("x", ["n", 4]), condition], [value("y", None)])
+    assert judge(tmp_path, free, HIDDEN) == {}
 
 
 HOT = [

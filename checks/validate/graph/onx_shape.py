@@ -10,8 +10,8 @@ from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
 from .contract import Pair, What, dynamic, match, pairs, promised, show_size, symbol, unchanged
 from .shapes.engine import Inferred
-from .shapes.known import inferred
-from .shapes.terms import Shape, axis_of, fixed, show
+from .shapes.known import by_name, inferred
+from .shapes.terms import Shape, Term, axis_of, fixed, show, unclear
 
 RULE = Rule(
     id="ONX-SHAPE",
@@ -86,6 +86,11 @@ def _names(model: OnnxModel, what: What) -> set[str]:
     return {symbol(size) for value in promised(model, what) for size in value.shape or ()} - {""}
 
 
+def _scaled(old: Term, new: Term) -> bool:
+    """Whether two sizes differ by a factor whatever clients send."""
+    return old[0] != new[0] and old[1] == new[1] and not unclear(old)
+
+
 def _pointer(axis: int, what: str = "output") -> str:
     return f"graph.{what}.type.shape.dim[{axis}]"
 
@@ -109,7 +114,6 @@ class _Against:
     def _inputs(self) -> Iterator[tuple[str, Finding]]:
         """By the name of the size: what is declared open on both sides, and held to a number in NEW."""
         before = {new.name: old for old, new in match(self.ctx, self.pair, "inputs").all_kept}
-        follows = _names(self.pair.old, "outputs")
         for value, axis, number, why in _held(self.pair.new, self.new):
             old = before.get(value.name)
             if old is None or old.shape is None or axis >= len(old.shape):
@@ -118,8 +122,7 @@ class _Against:
             known = self.old.required.get(axis_of(old.name, axis), (size if not dynamic(size) else None, ""))[0]
             if known == number:
                 continue
-            if known is None and self.old.blind and symbol(size) not in follows:
-                continue  # the old graph may hold it, too
+            # Where not all of the old graph is known, it may hold the size, too.
             level: Level = "unproven" if known is None and self.old.blind else self.ctx.client_level("tensor")
             yield (
                 axis_of(value.name, axis),
@@ -135,6 +138,28 @@ class _Against:
                     pointer=_pointer(axis, "input"),
                 ),
             )
+        yield from self._multiples(before)
+
+    def _multiples(self, before: dict[str, Value]) -> Iterator[tuple[str, Finding]]:
+        """Open sizes that NEW can only divide into pieces of another length."""
+        for value in promised(self.pair.new, "inputs") if self.new.multiples else ():
+            old = before.get(value.name)
+            for axis, size in enumerate(value.shape or ()):
+                held = self.new.multiples.get(axis_of(value.name, axis))
+                if held is None or not dynamic(size) or old is None or old.shape is None or axis >= len(old.shape):
+                    continue
+                sent, known = old.shape[axis], self.old.multiples.get(axis_of(old.name, axis), (1, ""))[0]
+                if held[0] == known or (not dynamic(sent) and isinstance(sent, int) and sent % held[0] == 0):
+                    continue
+                text = f"input '{value.name}' axis {axis} only works in multiples of {held[0]}"
+                level: Level = "unproven" if self.old.blind else self.ctx.client_level("tensor")
+                place = _pointer(axis, "input")
+                yield (
+                    axis_of(value.name, axis),
+                    self.ctx.finding(
+                        RULE, level, text, path=self.pair.new.file, tensor=value.name, pointer=place, why=held[1]
+                    ),
+                )
 
     def _output(self, old: Value, new: Value, held: dict[str, Finding]) -> Iterator[Finding]:
         """Where the declarations differ, their own rules speak."""
@@ -149,7 +174,12 @@ class _Against:
             return
         for axis, term in enumerate(b):
             declared = tuple(s.shape[axis] if s.shape and len(s.shape) == rank else None for s in (old, new))
-            if (number := fixed(term)) is None or (not dynamic(declared[1]) and declared[0] != declared[1]):
+            if not dynamic(declared[1]) and declared[0] != declared[1]:
+                continue
+            if (number := fixed(term)) is None:
+                if a is not None and _scaled(a[axis], term) and by_name(self.ctx):
+                    text = f"output '{new.name}' axis {axis} is really {show(term)}, was {show(a[axis])}"
+                    yield self._finding(new, self.ctx.client_level("tensor"), text, axis)
                 continue
             text = f"output '{new.name}' axis {axis} is"
             before = None if a is None else fixed(a[axis])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import zip_longest
 
 from .engine import UNKNOWN, Call, Fact, Step
-from .terms import Shape, Term, divide, fixed, named, plus, show, times, whole
+from .terms import Shape, Term, divide, fixed, named, plus, show, times, unclear, whole
 
 ONE = whole(1)
 _INTEGERS = (6, 7)  # int32 and int64
@@ -18,8 +18,9 @@ def broadcast(call: Call, shapes: list[Shape], what: str = "broadcasts") -> Shap
     for shape in shapes:
         if clash := _clash(result, shape):
             call.fault(f"{what} {show_shape(result)} and {show_shape(shape)}, but {clash}")
-        columns = zip_longest(reversed(result), reversed(shape), fillvalue=ONE)
+        columns = list(zip_longest(reversed(result), reversed(shape), fillvalue=ONE))
         result = tuple(reversed([_wider(a, b) for a, b in columns]))
+        call.result.blind |= any(a != b and ONE not in (a, b) and (unclear(a) or unclear(b)) for a, b in columns)
     return result
 
 

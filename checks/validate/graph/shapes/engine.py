@@ -15,7 +15,7 @@ from .....models.onnx_tensors import small_integers
 from .....models.source import Source
 from ..contract import dynamic, promised
 from ..scopes import free
-from .terms import UNKNOWN_MARK, Shape, Term, axis_of, cancel, fixed, named, show, whole
+from .terms import UNKNOWN_MARK, Shape, Term, axis_of, cancel, fixed, named, show, unclear, whole
 
 MAX_NODES = 50_000
 MAX_RANK = 16
@@ -46,12 +46,14 @@ class Inferred:
     """What follows from a graph.
 
     `faults` are operators that fail on every input. `required` maps a named size to the only number that the graph
-    works with, and why. `blind` says that some operator's shapes are unknown.
+    works with, and `multiples` to one that it has to be a multiple of, and why. `blind` says that some operator may ask
+    for more: shapes that it works with are unknown.
     """
 
     facts: dict[str, Fact] = field(default_factory=dict[str, Fact])
     faults: list[Fault] = field(default_factory=list[Fault])
     required: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
+    multiples: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     blind: bool = False
 
     def shape(self, name: str) -> Shape | None:
@@ -147,6 +149,8 @@ class Call:
                     self.fault(f"{text}, but {show(a)} is never {show(b)}")
                 else:
                     self.require(open_[1][0], known[0] // open_[0], text)
+                return a if not a[1] else b
+        self.result.blind |= unclear(a) or unclear(b)
         return a if not a[1] else b
 
     def require(self, name: str, number: int, text: str) -> None:

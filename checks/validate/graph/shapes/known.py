@@ -10,7 +10,7 @@ from ...rulebase import Context
 from ...side import Side
 from ..contract import Pair
 from .engine import Inferred, infer
-from .terms import UNKNOWN_MARK, Shape, Term, fixed, show
+from .terms import Shape, Term, fixed, show, unclear
 
 
 def inferred(ctx: Context, side: Side, model: OnnxModel) -> Inferred:
@@ -60,6 +60,9 @@ def _shapes(ctx: Context, pair: Pair, old: Value, new: Value) -> tuple[Shape | N
 
 def _same(ctx: Context, old: Term, new: Term) -> bool:
     """Names are those of inputs, so they mean the same where clients bind by name; unknown ones mean nothing."""
-    if old != new or any(UNKNOWN_MARK in name for name in old[1]):
-        return False
-    return not old[1] or not ctx.serves("tensor") or ctx.binds("inputs", "name")
+    return old == new and not unclear(old) and (not old[1] or by_name(ctx))
+
+
+def by_name(ctx: Context) -> bool:
+    """Whether an input of one name is the same for clients of both graphs."""
+    return not ctx.serves("tensor") or ctx.binds("inputs", "name")

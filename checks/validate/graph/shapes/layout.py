@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import gcd
+
 from .elementwise import broadcast, show_shape
 from .engine import UNKNOWN, Call, Fact, Step
 from .terms import Shape, Term, divide, fixed, named, plus, show, times, whole
@@ -84,6 +86,7 @@ def reshape(call: Call) -> list[Fact]:
         elif known is None:
             open_ += 1
         result.append(size)
+    call.result.blind |= open_ > 0
     if len(rest) > 1:
         call.fault("leaves more than one size open")
         return [UNKNOWN]
@@ -101,6 +104,8 @@ def reshape(call: Call) -> list[Fact]:
             if left is None and not total[1] and not others[1] and others[0]:
                 call.fault(f"{told()}, but {total[0]} is no multiple of {others[0]}")
             result[rest[0]] = named(f"({show(total)})/({show(others)})") if left is None else left
+            if left is None and len(total[1]) == 1 and not others[1] and others[0] > 0:
+                call.result.multiples.setdefault(total[1][0], (others[0] // gcd(total[0], others[0]), told()))
     elif rest:
         result[rest[0]] = call.fresh(rest[0])
     values = call.values(0) if len(result) < 2 else None
@@ -210,6 +215,7 @@ def expand(call: Call) -> list[Fact]:
     asked = call.values(1)
     if asked is not None and None not in asked:
         return [Fact(broadcast(call, [before, wanted], "expands"))]
+    call.result.blind = True
     # A size that is not known may be 1 and keep the other one, so nothing but the rank is.
     return [Fact(tuple(call.fresh(i) for i in range(max(len(before), len(wanted)))))]
 

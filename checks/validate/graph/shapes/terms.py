@@ -31,6 +31,11 @@ def named(name: str) -> Term:
     return 1, (name,)
 
 
+def unclear(term: Term) -> bool:
+    """Whether a size follows from one of which nothing is known."""
+    return any(UNKNOWN_MARK in name for name in term[1])
+
+
 def axis_of(name: str, axis: int) -> str:
     """The name of the size of an axis."""
     return f"{name}[{axis}]"
@@ -69,14 +74,14 @@ def cancel(a: Term, b: Term) -> tuple[Term, Term]:
 
 def plus(terms: Iterable[Term]) -> Term:
     """The sum of sizes."""
-    listed = list(terms)
-    number = sum(term[0] for term in listed if not term[1])
-    rest = sorted(term for term in listed if term[1])
-    if not rest:
-        return whole(number)
-    if len(rest) == 1 and number == 0:
-        return rest[0]
-    return named("+".join([str(number), *map(show, rest)]))
+    counts: Counter[tuple[str, ...]] = Counter()
+    for number, names in terms:
+        counts[names] += number
+    number = counts.pop((), 0)
+    if len(counts) < 2 and not (counts and number):
+        names, count = next(iter(counts.items()), ((), number))
+        return count, names
+    return named("+".join([str(number), *sorted(show((count, names)) for names, count in counts.items())]))
 
 
 def show(term: Term) -> str:
