@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import elementwise, layout, products
+from . import elementwise, layout, pieces, products
 from .engine import Step
 
-STEPS: dict[tuple[str, str], Step] = {**elementwise.STEPS, **layout.STEPS, **products.STEPS}
+STEPS: dict[tuple[str, str], Step] = {**elementwise.STEPS, **layout.STEPS, **pieces.STEPS, **products.STEPS}
