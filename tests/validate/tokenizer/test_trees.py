@@ -120,7 +120,26 @@ def test_all_splits_in_two_orders_are_never_called_equal_wrongly(pairs: Pairs) -
         assert ranked.encode(word) != listed.encode(word)
 
 
+@given(tables(), st.lists(st.integers(0, 3), min_size=20, max_size=20), st.text("abc", max_size=30))
+@settings(max_examples=60, deadline=None)
+def test_merges_that_share_a_rank(pairs: Pairs, steps: list[int], text: str) -> None:
+    """Ranks with ties, as SentencePiece has them for pieces of one score."""
+    ranks: dict[tuple[str, str], int] = {}
+    for pair, step in zip(pairs, steps, strict=False):
+        ranks[pair] = max(ranks.values(), default=0) + step
+    few = reduced(ranks)
+    if few is not None:
+        tied, ordered = bpe.Table(ranks), bpe.Table.listed(sorted(few, key=lambda pair: (few[pair], pair)))
+        words = [text, *("".join(word) for size in range(1, 6) for word in product("abc", repeat=size))]
+        assert all(tied.encode(word) == ordered.encode(word) for word in words if word)
+        outcome = bpe.compare(tied, bpe.Table.listed(sorted(ranks, key=lambda pair: (ranks[pair], pair))))
+        if outcome.proven:
+            assert all(tied.encode(word) == ordered.encode(word) for word in words if word)
+
+
 def test_tokens_of_one_rank_have_no_order() -> None:
+    commuting = {("a", "b"): 0, ("c", "d"): 0}
+    assert reduced(commuting) == commuting
     assert reduced({("a", "b"): 0, ("b", "c"): 0}) is None
     splits = {("a", "b"): 0, ("ab", "c"): 1, ("a", "bc"): 1, ("b", "c"): 2}
     assert reduced(splits) == {("a", "b"): 0, ("ab", "c"): 1, ("b", "c"): 2}

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Literal
 
 from .outcome import Outcome, witness
@@ -170,24 +171,18 @@ def compare(old: Table, new: Table, split: Split = list) -> Outcome:
 
 
 def _few(old: Table, new: Table, split: Split) -> Outcome | None:
-    """The comparison of the merges that are enough for each; None where they are the same as all, or decide nothing."""
+    """The comparison of the merges that are enough for each; None where these decide nothing."""
     if split is not list:
         return None
-    tables: list[Table] = []
-    for each in (old, new):
-        few = reduced(each.ranks)
-        if few is None:
-            return None
-        tables.append(Table.listed(few))
-    if all(len(few.ranks) == len(each.ranks) for few, each in zip(tables, (old, new), strict=True)):
+    first, second = reduced(old.ranks), reduced(new.ranks)
+    if first is None or second is None or first.keys() != second.keys():
         return None
-    outcome = compare(tables[0], tables[1])
-    if not outcome.proven:
-        return outcome if outcome.kind == "witness" else None
-    counts = " and ".join(
-        f"{len(few.ranks):,} of {len(each.ranks):,}" for few, each in zip(tables, (old, new), strict=True)
-    )
-    return Outcome(outcome.kind, proof=f"{counts} merges are enough, and for these {outcome.proof}")
+    # Merges that share a rank commute, so one order that is right for both tables is enough.
+    order = sorted(first, key=lambda pair: (first[pair], second[pair]))
+    if any(second[a] > second[b] for a, b in pairwise(order)):
+        return None
+    counts = f"{len(first):,} merges are enough, of {len(old.ranks):,} and of {len(new.ranks):,}"
+    return Outcome("equal", proof=f"{counts}, and they are the same, in the same order")
 
 
 def _live(table: Table, extra: Sequence[Pair], split: Split) -> list[Pair] | None:

@@ -123,21 +123,22 @@ def reduced(ranks: Mapping[Pair, int]) -> dict[Pair, int] | None:
 
     By lemma 2 of `bpe` that is so if no other merge is of two tokens that are apart; otherwise the result is None.
     Tables that list all splits of their tokens, with one rank or one each, become the ones that they were made from.
+    Merges of two tokens may share a rank where they commute: where neither makes a part of the other, and no token
+    can be the right part of one and the left part of the other. Any order of them gives the same.
     """
     grown = Trees({})
     kept: dict[Pair, int] = {}
-    tokens: set[str] = set()
-    last = -1
-    ordered = sorted(ranks.items(), key=lambda item: item[1])
-    for (left, right), rank in ordered:
+    group: list[Pair] = []  # those of the last rank
+    for (left, right), rank in sorted(ranks.items(), key=lambda item: item[1]):
         if not left or not right:
             return None
-        if left + right not in tokens and grown.apart(left, right):
-            if rank <= last:
-                return None  # leftmost first between two tokens of one rank: no order of merges says that
-            last = kept[left, right] = rank
-            tokens.add(left + right)
-            grown.add(left, right, rank)
+        if grown.apart(left, right):
+            group = group if group and kept[group[0]] == rank else []
+            if any(right == x or y == left or x + y in (left, right) for x, y in group):
+                return None
+            group.append((left, right))
+            kept[left, right] = rank
+            grown.add(left, right, len(kept))
     if any(pair not in kept and grown.apart(*pair) for pair in ranks):
         return None
     return kept
