@@ -202,10 +202,15 @@ class _Against:
         return "unproven" if old is None else self.ctx.client_level("tensor")
 
     def _sent(self, shape: Shape, axis: int) -> bool:
-        """Whether an output size of the old graph is what clients send as an open size of an input."""
+        """Whether an output size of the old graph is what clients send as an open size of an input, in both graphs."""
         number, names = shape[axis]
-        sizes = {axis_of(v.name, i) for v in promised(self.pair.old, "inputs") for i in range(len(v.shape or ()))}
-        return number == 1 and len(names) == 1 and names[0] in sizes and names[0] not in self.old.required
+        open_ = {
+            axis_of(value.name, i)
+            for value in promised(self.pair.new, "inputs")
+            for i, size in enumerate(value.shape or ())
+            if dynamic(size)
+        }
+        return number == 1 and len(names) == 1 and names[0] in open_ and names[0] not in self.old.required
 
     def _finding(self, new: Value, level: Level, text: str, axis: int | None = None) -> Finding:
         pointer = "graph.output" if axis is None else _pointer(axis)
