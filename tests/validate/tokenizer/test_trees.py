@@ -29,7 +29,7 @@ def tables(draw: st.DrawFn) -> Pairs:
 
 
 @given(tables())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_trees_answer_as_the_encoder_does(pairs: Pairs) -> None:
     table = bpe.Table.listed(pairs)
     grown = trees(table.ranks)
@@ -92,7 +92,7 @@ def test_both_ways_decide_alike(pairs: Pairs, data: st.DataObject) -> None:
 
 
 @given(tables(), st.text("abc", max_size=40))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_merges_that_are_enough_give_the_same(pairs: Pairs, text: str) -> None:
     """Of tables with all splits of their tokens, in one rank or one after the other, and of any other table."""
     tokens = list(dict.fromkeys([*"abc", *(a + b for a, b in pairs)]))
@@ -107,13 +107,13 @@ def test_the_merges_that_are_enough_give_the_same(pairs: Pairs, text: str) -> No
 
 
 @given(tables())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_all_splits_in_two_orders_are_never_called_equal_wrongly(pairs: Pairs) -> None:
     tokens = list(dict.fromkeys([*"abc", *(a + b for a, b in pairs)]))
     ranked = bpe.Table.derived([(token, -float(n)) for n, token in enumerate(tokens)])
     listed = bpe.Table.listed(sorted(ranked.ranks, key=lambda pair: (ranked.ranks[pair], pair)))
     outcome = bpe.compare(ranked, listed)
-    words = ["".join(word) for size in range(1, 8) for word in product("ab", repeat=size)]
+    words = ["".join(word) for size in range(1, 7) for word in product("ab", repeat=size)]
     if outcome.proven:
         assert all(ranked.encode(word) == listed.encode(word) for word in words)
     for word in outcome.candidates:
