@@ -6,6 +6,7 @@ new graph refuses what the old one took; re-exports answer as before.
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -801,6 +802,23 @@ def test_the_contract_decides_whom_a_smaller_table_breaks(level: Any, tmp_path: 
     assert ids.facts["verdict"] == ("restart" if level == "wire" else "breaks")
     length = validate(tmp_path / "short.onnx", tmp_path / "long.onnx", contract=contract)
     assert length.facts["verdict"] == "breaks"
+
+
+def test_rows_that_the_tokenizer_never_asks_for_may_go(tmp_path: Path) -> None:
+    vocabulary = {f"w{i}": i for i in range(8)}
+    tokenizer = {"model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "w0"}, "added_tokens": []}
+    for name, rows in (("padded", 10), ("tight", 8), ("short", 6)):
+        (tmp_path / name).mkdir()
+        text = embedded(rows).replace(" x)", " input_ids)").replace("(e, x)", "(e, input_ids)")
+        (tmp_path / name / "model.onnx").write_bytes(model(text).SerializeToString())
+        (tmp_path / name / "tokenizer.json").write_text(json.dumps(tokenizer))
+
+    def said(new: str, old: str) -> list[str | None]:
+        report = validate(tmp_path / new, tmp_path / old, contract=Contract())
+        return [finding.level for finding in report.findings if finding.rule == VALUES]
+
+    assert said("tight", "padded") == []
+    assert said("short", "padded") == ["breaks"]
 
 
 KINDS = sorted({node.op_type for case in CASES for node in model(case.new).graph.node})
