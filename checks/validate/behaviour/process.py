@@ -100,8 +100,8 @@ def _ended(result: Measured, stages: list[tuple[str, str, float]], end: float, h
     who, does, _ = stages[-1]
     verb = "while it loads" if does == "loads" else "while it runs"
     spent = {"old": 0.0, "new": 0.0}
-    for (owner, _, at), after in zip(stages, [*(at for _, _, at in stages[1:]), end], strict=True):
-        spent[owner] += after - at
+    for (owner, doing, at), after in zip(stages, [*(at for _, _, at in stages[1:]), end], strict=True):
+        spent[owner] += after - at if doing == does else 0.0
     if who == "old":
         result.skipped = f"the old graph {how} {verb}"
     elif how.startswith("takes") and not 0 < spent["old"] * _SLOWER < spent["new"]:
