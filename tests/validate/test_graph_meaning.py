@@ -612,6 +612,28 @@ def padded(pad: int, seed: int = 0) -> str:
     return graph(body, IDS, EMBEDDED, held)
 
 
+RATED = "float[N,4] x, float[1] rate"
+
+
+def rated(factor: str, seed: int = 0) -> str:
+    """A second input times a factor."""
+    body = "s = Mul(rate, f) z = MatMul(x, w) y = Add(z, s)"
+    return graph(body, RATED, weights=f"{factor}, {weight('w', 4, 3, seed=seed)}")
+
+
+def rounds(kept: str, seed: int = 0) -> str:
+    """A loop whose second value reaches the first one a round later: `q` makes it of the second input."""
+    loop = (
+        "body = l (int64 i, bool c, float[N,3] a, float[1] b) => (bool d, float[N,3] a1, float[1] b1) "
+        f"{{ d = Identity(c) a1 = Add(a, b) b1 = Identity({kept}) }}"
+    )
+    held = (
+        "n = Constant <value = int64 {2}> () c = Constant <value = bool {1}> () o = Constant <value = float[1] {0}> ()"
+    )
+    body = f"q = Identity(rate) z = MatMul(x, w) {held} y, e = Loop (n, c, z, o) <{loop}>"
+    return graph(body, RATED, weights=weight("w", 4, 3, seed=seed))
+
+
 SCALED = image("t = Div(x, c)", weights="float c = {255}")
 READ = [
     Case("scaled, retrained", SCALED, image("t = Div(x, c)", 1, "float c = {255}")),
@@ -705,6 +727,11 @@ READ = [
         masked("a = Sub(mask, one) b = Mul(a, high)"),
         same=True,
     ),
+    Case("rate multiplied by zero", rated("float f = {1}"), rated("float f = {0}"), "unproven", MEANING),
+    Case("rate read only now", rated("float f = {0}"), rated("float f = {1}"), "unproven", MEANING),
+    Case("rate never read", rated("float f = {0}"), rated("float f = {0}", seed=1)),
+    Case("rate read in rounds", rounds("q"), rounds("b"), "unproven", MEANING),
+    Case("rate read in rounds, retrained", rounds("q"), rounds("q", seed=1)),
     Case("id of padding", padded(0), padded(1), "breaks", MEANING, level="unproven"),
     Case("id of padding, retrained", padded(0), padded(0, 1)),
     Case(

@@ -53,6 +53,7 @@ def spoken(name: str, sha256: str) -> File:
 SILERO = silero("silero_vad", "1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3")
 HALF = silero("silero_vad_half", "1e0b195ad4806595ef4466f419d16fca7e4afcfc6669b8c0b5f76ea87547c769")
 FIXED = silero("silero_vad_openvino_16k", "7776b81ad1b0350c15d7f1555943b9232eb53e9ca5d989c6d0cea9ebc8664d87")
+DEAF = silero("silero_vad_16k_op15", "7ed98ddbad84ccac4cd0aeb3099049280713df825c610a8ed34543318f1b2c49")
 SEQUENCE = silero("silero_vad_16k_sequence", "9ccdacc4719d8aa7e45a77536bfabec45a03ba1f2fad5e241ab4060b24238a85")
 WHISPER = "faster_whisper/assets"
 WHISPER_4 = File(
@@ -187,6 +188,7 @@ PAIRS: dict[str, tuple[File, File, str, set[str]]] = {
     "two bytes of a name differ": (WHISPER_4, WEB_4, "hot", {"ONX-STATE"}),
     "sizes fixed": (HALF, FIXED, "breaks", {"ONX-DIM-NARROW"}),
     "sizes set free": (FIXED, HALF, "hot", {"ONX-DIM-WIDEN"}),
+    "the sampling rate is multiplied by zero": (SILERO, DEAF, "unproven", {"ONX-IN-MEANING"}),
     "the sampling rate is no input any more": (SILERO, HALF, "breaks", {"ONX-IN-REMOVED"}),
     "trained again": (MAGIKA_2, MAGIKA_3, "hot", set()),
     "pictures of one height only": (REC, REC_48, "breaks", {"ONX-DIM-NARROW"}),

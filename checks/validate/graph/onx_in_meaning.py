@@ -8,6 +8,7 @@ from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
 from .contract import match
 from .front import Front, compared, front
+from .influence import mattering
 from .operands import CONVOLUTIONS
 from .reading import readings
 
@@ -18,7 +19,8 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="the graph takes an input at another scale, in another layout, order of channels or quantisation",
     what="The operators between an input and the first trained one: factors, Transpose, orders of channels, "
-    "DequantizeLinear; and the integers that an input is compared with, such as the id of padding.",
+    "DequantizeLinear; the integers that an input is compared with, such as the id of padding; and whether its values "
+    "reach an output at all.",
     why="a client that divides by 255 itself, or sends channels last, goes on doing so: every request is accepted and "
     "every answer is wrong",
     hint="keep the preparation in the graph as it was, or ship the clients first",
@@ -26,7 +28,7 @@ RULE = Rule(
         "a mean or deviation that was computed anew: the factor moves by less than eight",
         "scalers over many features where the other graph has none: both take raw features",
         "sizes that the graph resizes to",
-        "inputs that several operators take",
+        "inputs that several operators take, but for whether they reach an answer",
     ),
 )
 _UNIT = 8.0
@@ -35,6 +37,7 @@ _UNIT = 8.0
 def check(ctx: Context) -> Iterator[Finding]:
     """Inputs that both graphs have."""
     for pair, before, after in readings(ctx):
+        read = mattering(before), mattering(after)
         for old, new in match(ctx, pair, "inputs").all_kept:
             ranks = [None if each.shape is None else len(each.shape) for each in (old, new)]
             was = front(before, before.flow.inputs[old.name], ranks[0])
@@ -43,6 +46,9 @@ def check(ctx: Context) -> Iterator[Finding]:
             one, two = compared(before, before.flow.inputs[old.name]), compared(after, after.flow.inputs[new.name])
             if one and two and one != two:
                 found.append(("unproven", "is compared with other numbers", _list(one), _list(two)))
+            if read[0] is not None and read[1] is not None and (old.name in read[0]) != (new.name in read[1]):
+                a, b = ("read", "ignored") if old.name in read[0] else ("ignored", "read")
+                found.append(("unproven", "reaches the answers in one of the two only", a, b))
             for level, what, a, b in found:
                 yield ctx.finding(
                     RULE,
