@@ -323,7 +323,7 @@ def test_all_four_gates_on_real_models(project: Any, helpers: Any, root: Path) -
     from interlock.signing.keys import generate
 
     generate(str(project.root / "release"))
-    for name, scale, tensor in (("a", 1.0, "x"), ("b", 2.0, "x"), ("broken", 2.0, "renamed")):
+    for name, scale, tensor in (("a", 1.0, "x"), ("b", 1.25, "x"), ("broken", 1.25, "renamed")):
         onnx_model(project.root / name, scale, name=tensor)
         sign(project.root / name, key=project.root / "release.key")
         publish(str(project.root / name), f"{project.place}:{name}")

@@ -15,6 +15,7 @@ from validate.build import folder, safetensors
 pytest.importorskip("onnxruntime")
 np = pytest.importorskip("numpy")
 onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnx.parser")
 EMBED_4 = (
     "openwakeword",
     "0.4.0",
@@ -140,9 +141,19 @@ def test_another_shape_breaks_where_the_contract_is_silent(tmp_path: Path) -> No
 
 
 def test_a_size_that_the_contract_lost_is_measured(tmp_path: Path) -> None:
-    weight = np.ones((4, 2))
-    old, new = model(weight), model(weight, out=("batch", "n"))
-    report = judge(tmp_path, old, new)
+    def branched(columns: Any) -> bytes:
+        """The product in a branch, whose sizes are not followed."""
+        bodies = (
+            "then_branch = t () => (float[N,2] k) { k = MatMul(x, w) }, "
+            "else_branch = e () => (float[N,2] j) { j = MatMul(x, w) }"
+        )
+        text = (
+            f'<ir_version: 8, opset_import: ["": 16]> g (float[N,4] x, bool c) => (float[N,{columns}] y) '
+            f"<float[4,2] w = {{1, 2, 3, 4, 5, 6, 7, 8}}> {{ y = If (c) <{bodies}> }}"
+        )
+        return onnx.parser.parse_model(text).SerializeToString()
+
+    report = judge(tmp_path, branched(2), branched("M"))
     assert rules(report)["ONX-DIM-WIDEN"] == "hot"
     paths = [tmp_path / "new", tmp_path / "old"]
     assert validate(*paths, contract=Contract()).facts["verdict"] == "unproven"
