@@ -894,3 +894,13 @@ def test_long_chains_are_followed_without_recursion(tmp_path: Path) -> None:
         body = f"v0 = Identity(z) {' '.join(steps)} y = {end}(v3000)"
         (tmp_path / f"{name}.onnx").write_bytes(model(head(body, weights="float c = {1}")).SerializeToString())
     assert validate(tmp_path / "new.onnx", tmp_path / "old.onnx", contract=Contract()).facts["verdict"] == "unproven"
+
+
+def test_a_head_that_is_too_long_to_compare_is_not_called_the_same(tmp_path: Path) -> None:
+    steps = [f"v{i + 1} = {'Add' if i % 2 else 'Mul'}(v{i}, c)" for i in range(3000)]
+    for name, start in (("old", "Identity"), ("new", "Neg")):
+        body = f"v0 = {start}(z) {' '.join(steps)} y = Softmax(v3000)"
+        (tmp_path / f"{name}.onnx").write_bytes(model(head(body, weights="float c = {1}")).SerializeToString())
+    report = validate(tmp_path / "new.onnx", tmp_path / "old.onnx", contract=Contract())
+    assert report.facts["verdict"] == "unproven"
+    assert any("2000 steps" in finding.message for finding in report.findings)
