@@ -29,7 +29,7 @@ def tree_files(root: Path) -> set[str]:
         for name in names
         if name.split("/")[0] not in NOT_SHIPPED
         and not name.startswith(".")
-        and (name.endswith((".py", ".j2")) or name == "py.typed")
+        and (name.endswith((".py", ".j2", ".txt")) or name == "py.typed")
     }
 
 

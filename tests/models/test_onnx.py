@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fuzz.wire import varint
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from interlock.models.errors import UnreadableModel
@@ -226,14 +227,6 @@ def test_random_bytes_never_crash(noise: bytes) -> None:
         parse(noise)
     except UnreadableModel as error:
         assert error.reason
-
-
-def varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    return bytes([*out, number])
 
 
 def field(number: int, payload: bytes) -> bytes:

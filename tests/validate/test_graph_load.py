@@ -10,6 +10,7 @@ import pytest
 from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
 from validate import signatures
+from validate.graphs import loads
 
 onnx = pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
@@ -344,16 +345,6 @@ def halved(note: int) -> Any:
 def notes() -> Iterator[Case]:
     yield Case("a note that is no longer true", halved(proto.FLOAT16), "ONX-OP")
     yield Case("a note that is true", halved(proto.FLOAT))
-
-
-def loads(data: bytes) -> bool:
-    options = runtime.SessionOptions()
-    options.log_severity_level = 4
-    try:
-        runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-    except Exception:  # noqa: BLE001 - the runtime raises its own kinds
-        return False
-    return True
 
 
 CASES = [*headers(), *names(), *functions(), *bodies(), *usage(), *notes()]

@@ -11,6 +11,7 @@ from interlock.checks.validate.graph.operators import ENDED, NEWEST, fault, sinc
 from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
 from services import packages
+from validate.graphs import loads, real
 
 onnx = pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
@@ -135,16 +136,6 @@ def broken() -> Iterator[Case]:
     )
 
 
-def loads(data: bytes) -> bool:
-    options = runtime.SessionOptions()
-    options.log_severity_level = 4
-    try:
-        runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-    except Exception:  # noqa: BLE001 - the runtime raises its own kinds
-        return False
-    return True
-
-
 CASES = [*whole(), *broken()]
 
 
@@ -199,18 +190,6 @@ def test_the_table_of_operators_is_that_of_the_libraries() -> None:
                 # Runtimes keep some operators that the specification has ended.
                 assert bool(said) == (state and (version < min(history) or name in ENDED)), (name, version)
     assert NEWEST[""] >= onnx.defs.onnx_opset_version()
-
-
-def real() -> list[tuple[str, str, str, str]]:
-    """Every ONNX model that the tests fetch anywhere."""
-    import re
-
-    row = re.compile(r'"([\w-]+)",\s*"([\d.]+)",\s*(?:"([^"\s]+\.onnx)"|SILERO),\s*"([0-9a-f]{64})"')
-    found: set[tuple[str, str, str, str]] = set()
-    for path in Path(__file__).parent.parent.rglob("test_*.py"):
-        for name, version, member, digest in row.findall(path.read_text()):
-            found.add((name, version, member or "silero_vad/data/silero_vad.onnx", digest))
-    return sorted(found)
 
 
 @pytest.mark.parametrize("package", real(), ids=lambda package: f"{package[0]}-{package[1]}-{Path(package[2]).stem}")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fuzz.wire import varint
 from validate import build, test_mutants
 from validate.tokenizer import kit
 
@@ -23,14 +24,6 @@ from validate.tokenizer import kit
 SECONDS, MEGABYTES = 60, 900
 Make = Callable[[Path], None]
 MB = 1 << 20
-
-
-def varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    return bytes([*out, number])
 
 
 def field(number: int, payload: bytes) -> bytes:
