@@ -65,30 +65,52 @@ def stop_ids(value: Any) -> frozenset[int]:
     return frozenset(item for item in items_of(value) if isinstance(item, int) and not isinstance(item, bool))
 
 
+OF_THE_TOKENIZER = " of the tokenizer"
+
+
 def read_chat_templates(tree: ModelTree) -> dict[str, tuple[str, str]]:
     """Chat templates as name → (file, Jinja source); the unnamed one is `default`.
 
-    chat_template.jinja and additional_chat_templates/*.jinja win over chat_template.json, which wins over
-    tokenizer_config.json, as in `transformers`; a GGUF file's own counts where there is no other. Raises
-    UnreadableModel.
+    As in `transformers`, the files chat_template.jinja and additional_chat_templates/*.jinja replace everything that
+    configurations say. Without them a processor has chat_template.json, or else its key in processor_config.json,
+    and the tokenizer has tokenizer_config.json: where it says otherwise than the processor, its template is another
+    one, `default of the tokenizer`, because servers take that for some requests. A GGUF file's own counts where there
+    is no other. Raises UnreadableModel.
     """
-    found: dict[str, tuple[str, str]] = {}
-    for name in ("tokenizer_config.json", "chat_template.json"):
-        file = tree.files.get(name)
-        if file is not None:
-            _declared(read_json_config(file.path).get("chat_template"), name, str(file.path), found)
-    for file in tree.files.values():
-        folder, _, base = file.name.rpartition("/")
-        if file.name == "chat_template.jinja":
-            found["default"] = (file.name, read_template(file.path))
-        elif folder == "additional_chat_templates" and base.endswith(".jinja"):
-            found[base.removesuffix(".jinja")] = (file.name, read_template(file.path))
+    found = _files(tree)
+    if not found:
+        tokenizer = _configured(tree, "tokenizer_config.json")
+        found = _configured(tree, "chat_template.json") or _configured(tree, "processor_config.json")
+        for name, (file, source) in tokenizer.items():
+            if found.setdefault(name, (file, source))[1] != source:
+                found[name + OF_THE_TOKENIZER] = (file, source)
     for file in tree.of("gguf") if not found else ():
         from .gguf import read_gguf
 
         template = read_gguf(file).metadata.get("tokenizer.chat_template")
         if isinstance(template, str | bytes):
             found["default"] = (file.name, _text(template, file.path))
+    return found
+
+
+def _files(tree: ModelTree) -> dict[str, tuple[str, str]]:
+    """The templates that have a file of their own."""
+    found: dict[str, tuple[str, str]] = {}
+    for file in tree.files.values():
+        folder, _, base = file.name.rpartition("/")
+        if file.name == "chat_template.jinja":
+            found["default"] = (file.name, read_template(file.path))
+        elif folder == "additional_chat_templates" and base.endswith(".jinja"):
+            found[base.removesuffix(".jinja")] = (file.name, read_template(file.path))
+    return found
+
+
+def _configured(tree: ModelTree, name: str) -> dict[str, tuple[str, str]]:
+    """The templates under the key of a configuration file."""
+    found: dict[str, tuple[str, str]] = {}
+    file = tree.files.get(name)
+    if file is not None and not file.partial:
+        _declared(read_json_config(file.path).get("chat_template"), name, str(file.path), found)
     return found
 
 

@@ -86,7 +86,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "chat",
         ("cht_diff", "cht_err", "cht_bos", "cht_tok", "cht_kwarg"),
-        frozenset({"chat-template", "tokenizer-config", "gguf"}),
+        frozenset({"chat-template", "tokenizer-config", "gguf", "config"}),  # processor_config.json lies beside one
     ),
 )
 

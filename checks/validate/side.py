@@ -183,7 +183,7 @@ class Side:
     def chat_templates(self) -> dict[str, tuple[str, str]]:
         """Chat templates as name → (file, Jinja source); the unnamed one is `default`.
 
-        chat_template.jinja wins over the key of the same name in tokenizer_config.json, as in transformers.
+        Files of their own win over the keys of configurations, as in transformers.
         """
 
         def read() -> dict[str, tuple[str, str]]:

@@ -72,3 +72,5 @@ CASES: tuple[Case, ...] = (
     EMPTY,
     _case("a long conversation", *(_ASSISTANT if turn % 2 else _user() for turn in range(41))),
 )
+
+WITH_TOOLS: tuple[Case, ...] = tuple(case for case in CASES if case.variables["tools"])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....models.hf_config import OF_THE_TOKENIZER
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from .cases import CASES
-from .templates import Pair, pairs, prompt_prefix, stop_mark
+from .templates import Pair, pairs, prompt_prefix, stop_mark, told_elsewhere
 
 RULE = Rule(
     id="CHT-DIFF",
@@ -16,7 +17,9 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="the same conversation becomes another prompt",
     what="Both templates are rendered in a sandbox over questions, answers, system messages, tools, empty and odd "
-    "conversations, with and without a generation prompt.",
+    "conversations, with and without a generation prompt. Templates are compared by name; where only one model has a "
+    "template tool_use, which servers take by themselves for requests with tools, it is compared with the other's "
+    "default over those. Templates of processors and of tokenizers, in files of their own or under a key, all count.",
     why="the model reads another prompt for the same request; where the end of a turn or the assistant's prefix "
     "differs, clients that build prompts or stop on the old mark break",
     hint="swap template and weights together, and tell clients that render prompts themselves",
@@ -33,27 +36,31 @@ def check(ctx: Context) -> Iterator[Finding]:
     if ctx.old is None:
         return
     for name, (file, _) in ctx.old.chat_templates.items():
-        if name not in ctx.new.chat_templates:
-            yield ctx.finding(RULE, "breaks", f"the chat template '{name}' is gone", path=file, side=ctx.old)
+        if name not in ctx.new.chat_templates and name.removesuffix(OF_THE_TOKENIZER) not in ctx.new.chat_templates:
+            told = told_elsewhere(ctx, name)
+            words = "; another one renders the same" if told else ""
+            level = "hot" if told else "breaks"
+            yield ctx.finding(RULE, level, f"the chat template '{name}' is gone{words}", path=file, side=ctx.old)
     for pair in pairs(ctx):
         yield from _judged(ctx, pair)
 
 
 def _judged(ctx: Context, pair: Pair) -> Iterator[Finding]:
-    both = zip(CASES, pair.old.texts, pair.new.texts, strict=False)
-    different = [(case, a, b) for case, a, b in both if a is not None and b is not None and a != b]
+    different = [(case, a, b) for case, a, b in pair.texts if a is not None and b is not None and a != b]
     if not different:
         return
     case, old, new = min(different, key=lambda item: len(item[1]) + len(item[2]))
+    some = pair.cases is not CASES
+    turns = () if some else (("the end of a turn", stop_mark(pair.old), stop_mark(pair.new)),)
     reasons = [
         word
         for word, a, b in (
-            ("the assistant's prefix", prompt_prefix(pair.old), prompt_prefix(pair.new)),
-            ("the end of a turn", stop_mark(pair.old), stop_mark(pair.new)),
+            ("the assistant's prefix", prompt_prefix(pair.old, tools=some), prompt_prefix(pair.new, tools=some)),
+            *turns,
         )
         if a is not None and a != b
     ]
-    message = f"the template '{pair.name}' renders {len(different)} of {len(CASES)} conversations differently"
+    message = f"the template '{pair.name}' renders {len(different)} of {len(pair.cases)} conversations differently"
     if reasons:
         message += f", {' and '.join(reasons)} among them"
     start = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
-from .cases import CASES, EMPTY
+from .cases import EMPTY
 from .templates import pairs, rendered
 
 RULE = Rule(
@@ -39,11 +39,7 @@ def check(ctx: Context) -> Iterator[Finding]:
             if pair.new.error:
                 yield ctx.finding(RULE, "breaks", f"the template '{pair.name}' fails: {pair.new.error}", path=pair.file)
                 continue
-            failing = [
-                (case.name, error)
-                for case, before, error in zip(CASES, pair.old.errors, pair.new.errors, strict=True)
-                if error and not before and case is not EMPTY
-            ]
+            failing = [(case.name, error) for case, error in pair.failing if case is not EMPTY]
             if failing:
                 case, error = failing[0]
                 message = f"the template '{pair.name}' fails on {len(failing)} conversations that the old one renders"

@@ -3,27 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from ....models.errors import UnreadableModel
-from ....models.hf_config import token_content
+from ....models.hf_config import OF_THE_TOKENIZER, token_content
 from ..rulebase import Context
 from ..side import Side
-from .cases import ANSWER, ANSWERED, PROMPT, USER
+from .cases import ANSWER, ANSWERED, CASES, PROMPT, TOOLS, USER, WITH_TOOLS, Case
 from .sandbox import Rendered, render
 
+TOOL_USE = "tool_use"
 _KNOWN: WeakKeyDictionary[Side, dict[str, Rendered]] = WeakKeyDictionary()
 
 
 class Pair(NamedTuple):
-    """A template that both models have: its name, NEW's file and what both render."""
+    """A template that both models have: its name, NEW's file and what both render.
+
+    `cases` are the conversations for which servers take it, where they take another one for the rest.
+    """
 
     name: str
     file: str
     old: Rendered
     new: Rendered
+    cases: Sequence[Case] = CASES
+
+    @property
+    def texts(self) -> Iterator[tuple[Case, str | None, str | None]]:
+        """(case, what OLD renders, what NEW renders) for every such conversation; None where it fails."""
+        for case, old, new in zip(CASES, self.old.texts, self.new.texts, strict=False):
+            if case in self.cases:
+                yield case, old, new
+
+    @property
+    def failing(self) -> list[tuple[Case, str]]:
+        """(case, error) for every such conversation that OLD renders and NEW does not."""
+        both = zip(CASES, self.old.errors, self.new.errors, strict=False)
+        return [(case, error) for case, before, error in both if error and not before and case in self.cases]
 
 
 def rendered(side: Side, *also: Side) -> dict[str, Rendered]:
@@ -69,20 +87,58 @@ def same(ctx: Context) -> bool:
     return sources[0] == sources[1] and special_tokens(ctx.old) == special_tokens(ctx.new)
 
 
+def counterpart(name: str, other: Mapping[str, object]) -> str | None:
+    """The template that the other model's servers take for the requests for which they take `name` here.
+
+    With tools, `transformers` and what builds on it take `tool_use` where there is one, and else the default.
+    """
+    general = name.removesuffix(OF_THE_TOKENIZER)
+    chosen = [name, general]
+    if general == TOOL_USE:
+        chosen += [f"default{OF_THE_TOKENIZER}", "default"]
+    return next((each for each in chosen if each in other), None)
+
+
 def pairs(ctx: Context) -> list[Pair]:
-    """The templates that both models have, where they may differ."""
+    """NEW's templates, each with the one that OLD's servers take for the same requests, where they may differ."""
     if ctx.old is None or same(ctx):
         return []
-    shared = [name for name in ctx.old.chat_templates if name in ctx.new.chat_templates]
+    found = [(name, counterpart(name, ctx.old.chat_templates)) for name in ctx.new.chat_templates]
+    shared = [(name, before) for name, before in found if before is not None]
+    # A template of the tokenizer's own that now says what the processor's does.
+    lone = [each for each in ctx.old.chat_templates if each not in ctx.new.chat_templates]
+    shared += [(each.removesuffix(OF_THE_TOKENIZER), each) for each in lone if each.endswith(OF_THE_TOKENIZER)]
+    files = ctx.new.chat_templates
+    shared = [(name, was) for name, was in shared if name in files]
     if not shared:
         return []
     new, old = rendered(ctx.new, ctx.old), rendered(ctx.old)
-    return [Pair(name, ctx.new.chat_templates[name][0], old[name], new[name]) for name in shared]
+    return [Pair(name, files[name][0], old[was], new[name], _taken(name, was)) for name, was in shared]
 
 
-def prompt_prefix(result: Rendered) -> str | None:
+def _taken(name: str, other: str) -> Sequence[Case]:
+    """The conversations for which one model's servers take `name` and the other's take `other`."""
+    by_itself = {each.removesuffix(OF_THE_TOKENIZER) for each in (name, other)}
+    return CASES if len(by_itself) == 1 else WITH_TOOLS
+
+
+def told_elsewhere(ctx: Context, name: str) -> bool:
+    """Whether NEW renders by another template all that OLD renders by `name`, which it has no longer."""
+    if ctx.old is None:
+        return False
+    instead = counterpart(name, ctx.new.chat_templates)
+    if instead is None:
+        return False
+    new, old = rendered(ctx.new, ctx.old)[instead], rendered(ctx.old)[name]
+    if old.error or new.error:
+        return False
+    pair = Pair(name, "", old, new, _taken(name, instead))
+    return not pair.failing and all(a == b for _, a, b in pair.texts if a is not None)
+
+
+def prompt_prefix(result: Rendered, *, tools: bool = False) -> str | None:
     """What follows a question when the model is to answer: the end of the user's turn and the assistant's prefix."""
-    text = result.text(PROMPT)
+    text = result.text(TOOLS if tools else PROMPT)
     return text.rpartition(USER)[2] if text is not None and USER in text else None
 
 

@@ -34,6 +34,7 @@ _NOTES = frozenset(
     (
         *("processor_class", "_processor_class", "_valid_processor_keys", "transformers_version", "_name_or_path"),
         *("name_or_path", "auto_map", "tokenizer", "device", "disable_grouping", "return_tensors"),
+        "chat_template",  # judged where it is rendered
     )
 )
 _CLASSES = frozenset({"image_processor_type", "feature_extractor_type", "video_processor_type"})
