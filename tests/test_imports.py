@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -64,8 +65,20 @@ def test_lint_of_one_file_loads_nothing_heavy(tmp_path: Path) -> None:
 
 
 def test_validate_loads_nothing_heavy(tmp_path: Path) -> None:
-    names = imported(f"    from interlock.cli.main import main; main(['validate', {str(tmp_path / 'absent')!r}])")
-    assert not names & (HEAVY | {"tokenizers", "gguf", "safetensors"})
+    tokenizer: dict[str, object] = {
+        "version": "1.0",
+        "model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"},
+    }
+    for side, fill in (("old", b"\0"), ("new", b"\1")):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "tokenizer.json").write_text(json.dumps(tokenizer))
+        (tmp_path / side / "config.json").write_text('{"model_type": "llama", "vocab_size": 1}')
+        header = json.dumps({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
+        (tmp_path / side / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + fill * 4)
+    new, old = str(tmp_path / "new"), str(tmp_path / "old")
+    names = imported(f"    from interlock.cli.main import main; main(['validate', {new!r}, '--against', {old!r}])")
+    assert "json" in names
+    assert not names & (HEAVY | {"tokenizers", "gguf", "safetensors", "email", "asyncio", "multiprocessing"})
 
 
 def room_imports(root: Path) -> list[tuple[str, str, Path, int]]:

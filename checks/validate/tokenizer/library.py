@@ -8,7 +8,6 @@ for scored pieces, `tokenizers` for anything else. `name` says which.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
@@ -110,4 +109,6 @@ def running(real: Any, note: str = "") -> Library:
 
 def named(package: str, note: str = "") -> str:
     """A library as witnesses name it: with its version, and how it was given the tokenizer."""
+    from importlib.metadata import version  # costs as much as reading a 70B model's headers
+
     return f"{package} {version(package)}{f' ({note})' if note else ''}"
