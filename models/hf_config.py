@@ -60,6 +60,23 @@ def text_part(config: dict[str, Any]) -> str:
     return next((name for name in names if isinstance(config.get(name), dict)), "")
 
 
+# Where the configurations of multimodal and of encoder-decoder models keep what is the decoder's.
+_DECODERS = ("decoder_config", "decoder", "generator_config")
+
+
+def nested_ids(config: dict[str, Any], key: str) -> frozenset[int]:
+    """The ids under `key` in the text part: `transformers` 5 moves them there. The top level wins where it has some."""
+    if config.get(key) is not None:
+        return frozenset()
+    for name in (text_part(config), *_DECODERS):
+        match config.get(name):
+            case {**part} if part.get(key) is not None:
+                return stop_ids(part[key])
+            case _:
+                pass
+    return frozenset()
+
+
 def stop_ids(value: Any) -> frozenset[int]:
     """`eos_token_id` as a set: an id, a list of ids, or nothing."""
     return frozenset(item for item in items_of(value) if isinstance(item, int) and not isinstance(item, bool))

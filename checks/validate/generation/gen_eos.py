@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....models.hf_config import stop_ids
+from ....models.hf_config import nested_ids, stop_ids
 from ....report.finding import Severity
 from ..chat.templates import after_answer, first_literal, rendered, same
 from ..rulebase import Context, Finding, Level, Rule
@@ -40,7 +40,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         return
     if ctx.old is not None:
         # Where the tokenizer's eos is all that either side declares, TOK-EOS has said it.
-        lost = sorted(stops(ctx.old) - new) if declared(ctx.old) or declared(ctx.new) else []
+        lost = sorted(stops(ctx.old) - _idle(ctx.old) - new) if declared(ctx.old) or declared(ctx.new) else []
         if lost:
             yield ctx.finding(
                 RULE,
@@ -106,9 +106,20 @@ def stops(side: Side) -> frozenset[int]:
 
 
 def declared(side: Side) -> frozenset[int]:
-    """The ids that configuration files list as eos_token_id."""
+    """The ids that configuration files list as eos_token_id, at the top or in the text part."""
+    return _outside(side) | nested_ids(side.config or {}, "eos_token_id")
+
+
+def _outside(side: Side) -> frozenset[int]:
     files = (side.config or {}, side.generation_config or {})
     return frozenset[int]().union(*(stop_ids(each.get("eos_token_id")) for each in files))
+
+
+def _idle(side: Side) -> frozenset[int]:
+    """Ids that the text part alone lists, beside a generation_config.json that lists others: nothing stops at them."""
+    if not stop_ids((side.generation_config or {}).get("eos_token_id")):
+        return frozenset()
+    return nested_ids(side.config or {}, "eos_token_id") - _outside(side) - special(side, "eos").ids
 
 
 def terminator(side: Side) -> tuple[str, int] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from ....models.hf_config import stop_ids, token_content
+from ....models.hf_config import nested_ids, stop_ids, token_content
 from ..rulebase import Context, Finding, Level, Rule
 from ..side import Side
 from .changes import both
@@ -54,13 +54,29 @@ def special(side: Side, role: Role) -> Special:
 
 
 def _config_ids(side: Side, role: Role) -> frozenset[int]:
+    return _top_ids(side, role) or nested_ids(side.config or {}, f"{role}_token_id")
+
+
+def _top_ids(side: Side, role: Role) -> frozenset[int]:
     return stop_ids((side.config or {}).get(f"{role}_token_id"))
 
 
-def _declared(side: Side, role: Role) -> frozenset[int]:
-    """The ids that config.json and generation_config.json declare."""
-    files = (side.config or {}, side.generation_config or {})
-    return frozenset[int]().union(*(stop_ids(each.get(f"{role}_token_id")) for each in files))
+def _generation_ids(side: Side, role: Role) -> frozenset[int]:
+    return stop_ids((side.generation_config or {}).get(f"{role}_token_id"))
+
+
+def _elsewhere(old: Side, new: Side, role: Role) -> tuple[frozenset[int], frozenset[int]]:
+    """The ids that both models' config.json and generation_config.json declare.
+
+    Those of the text part count where the models differ in nothing else: many only spell out a default there.
+    """
+    tops = [_top_ids(side, role) | _generation_ids(side, role) for side in (old, new)]
+    if tops[0] and tops[0] == tops[1]:
+        return tops[0], tops[1]
+    return (
+        _config_ids(old, role) | _generation_ids(old, role),
+        _config_ids(new, role) | _generation_ids(new, role),
+    )
 
 
 def _name(side: Side) -> str:
@@ -74,7 +90,7 @@ def moved(ctx: Context, rule: Rule, role: Role, cost: str, *, gained: Level) -> 
     old, new = special(ctx.old, role), special(ctx.new, role)
     texts = old.content is not None and new.content is not None and old.content != new.content
     ids = bool(old.ids) and bool(new.ids) and old.ids != new.ids
-    before, after = _declared(ctx.old, role), _declared(ctx.new, role)
+    before, after = _elsewhere(ctx.old, ctx.new, role)
     if not texts and not ids and role in ("bos", "pad") and before and after and before != after:
         yield ctx.finding(
             rule,
@@ -90,6 +106,10 @@ def moved(ctx: Context, rule: Rule, role: Role, cost: str, *, gained: Level) -> 
     # The text was declared for the tokenizer; an id in a configuration does not replace it.
     lost = old.content is not None and new.content is None and old.file != "config.json"
     had, has = bool(old.ids or old.content is not None), bool(new.ids or new.content is not None)
+    if not had and new.file == "config.json" and not _top_ids(ctx.new, role):
+        return  # saving again spells out defaults in the text part
+    if {old.file, new.file} <= {"config.json", ""} and before and before == after:
+        return  # one of the configurations says it again, or no more
     if not (texts or ids or lost or had != has):
         return
     level = "breaks" if had else gained
