@@ -11,6 +11,7 @@ from ....models.strict_json import items_of
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
 from ..side import Side
+from ..tokenizer.repeated import copied
 
 RULE = Rule(
     id="FIL-LOST",
@@ -50,6 +51,8 @@ def check(ctx: Context) -> Iterator[Finding]:
             continue
         side, word = (ctx.old, "gone") if file in ctx.old.tree.files else (ctx.new, "new")
         keys = [key for key, value in (side.json(file) or {}).items() if _tells(side, key, value)]
+        if file == "special_tokens_map.json":  # it mostly repeats tokenizer_config.json, which has rules of its own
+            keys = [key for key in keys if not copied(side, key)]
         if keys:
             shown = ", ".join(sorted(keys)[:4])
             yield ctx.finding(RULE, "unproven", f"'{file}' is {word}, and with it {shown}", path=file, side=side)

@@ -8,16 +8,27 @@ from ....models.hf_config import token_content
 from ....models.strict_json import items_of
 from ....models.tokenizer import AddedToken
 from ..side import Side
+from .proofs.template import frames
 
+_MAP = "special_tokens_map.json"
+# Classes that put no bos token of their own accord; Llama's, Gemma's and Cohere's do.
+_WITHOUT_BOS = frozenset(
+    ("PreTrainedTokenizer", "Qwen2Tokenizer", "GPT2Tokenizer", "CodeGenTokenizer", "GPTNeoXTokenizer")
+)
 _LISTS = ("added_tokens_decoder", "additional_special_tokens")
 
 
-def repeated(old: Side, new: Side, key: str) -> bool:
+def repeated(old: Side, new: Side, key: str, file: str = "tokenizer_config.json") -> bool:
     """Whether a key of tokenizer_config.json says nothing that the tokenizer files of both models do not.
 
     TOK-ADDED and TOK-PRE judge these. A named token may only come: code may ask for one that was there.
+    special_tokens_map.json may as well say again what tokenizer_config.json does.
     """
-    before, after = ((side.tokenizer_config or {}).get(key) for side in (old, new))
+    before, after = ((side.json(file) or {}).get(key) for side in (old, new))
+    if file == _MAP and all(not value or copied(side, key) for side, value in ((old, before), (new, after))):
+        return True
+    if key == "add_bos_token":
+        return not before and not after and all(_adds_no_bos(side) for side in (old, new))
     if key in _LISTS:
         return _says_again(old, key, before) and _says_again(new, key, after)
     if key == "extra_special_tokens" or key.endswith("_token"):
@@ -29,6 +40,31 @@ def repeated(old: Side, new: Side, key: str) -> bool:
         fast = all(side.tokenizer is not None and side.tokenizer.format == "tokenizer.json" for side in (old, new))
         return fast and str(before).removesuffix("Fast") == str(after).removesuffix("Fast") and bool(before and after)
     return False
+
+
+def copied(side: Side, key: str) -> bool:
+    """Whether special_tokens_map.json has under `key` what tokenizer_config.json says, there or among its names."""
+    said, config = (side.special_tokens_map or {}).get(key), side.tokenizer_config or {}
+    match config.get("extra_special_tokens"):
+        case {**names}:
+            known = [config.get(key), names.get(key)]
+        case _:
+            known = [config.get(key)]
+    return said is not None and any(_plain(said) == _plain(each) for each in known if each is not None)
+
+
+def _plain(value: Any) -> list[Any]:
+    """A token or a list of tokens, each by its text."""
+    return [token_content(each) or each for each in items_of(value)]
+
+
+def _adds_no_bos(side: Side) -> bool:
+    """Whether a text gets no bos token, for certain, where the settings do not ask for one."""
+    tokenizer, kind = side.tokenizer, str((side.tokenizer_config or {}).get("tokenizer_class"))
+    if tokenizer is None or tokenizer.format != "tokenizer.json" or kind.removesuffix("Fast") not in _WITHOUT_BOS:
+        return False
+    found = frames(tokenizer.post_processor)
+    return found is not None and all(frame[0][0] == "A" for frame in found)
 
 
 def _says_again(side: Side, key: str, value: Any) -> bool:

@@ -28,6 +28,7 @@ RULE = Rule(
         "names, paths and versions that are only notes",
         "keys that only repeat what the tokenizer file says: lists of added or special tokens, new names for special "
         "tokens, the byte-level prefix space, and the class with or without Fast",
+        "a default that is only written out, and what special_tokens_map.json copies from tokenizer_config.json",
     ),
     reads=("tokenizer-config",),
 )
@@ -47,6 +48,7 @@ _MEANS: dict[str, Any] = {
     "sp_model_kwargs": {},
     "add_eos_token": False,
     "split_special_tokens": False,
+    "use_default_system_prompt": False,
     "errors": "replace",
 }
 _FRAME = frozenset(("add_bos_token", "add_eos_token"))
@@ -69,7 +71,7 @@ def check(ctx: Context) -> Iterator[Finding]:
                 )
             judged = key in _ELSEWHERE and (file == _FILE or token_content(old.get(key)) is None)
             before, after = _plain(key, old), _plain(key, new)
-            if not judged and before != after and not (file == _FILE and repeated(ctx.old, ctx.new, key)):
+            if not judged and before != after and not repeated(ctx.old, ctx.new, key, file):
                 yield ctx.finding(
                     RULE,
                     _level(ctx, key, before, after),

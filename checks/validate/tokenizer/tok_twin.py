@@ -23,10 +23,15 @@ RULE = Rule(
     bad="tokenizer.model names id 3 <0x00>, tokenizer.json names it [INST]",
     good="both give every id the same bytes",
     example="text",
-    exemptions=("added tokens that only one of the formats can hold",),
+    exemptions=(
+        "added tokens that only one of the formats can hold",
+        "an added_tokens.json that lists tokens of tokenizer.json under the same ids",
+    ),
     references=("huggingface/transformers#27279", "huggingface/tokenizers#1786"),
     reads=("tokenizer", "gguf"),
 )
+
+_ADDED = "added_tokens.json"
 
 
 def check(ctx: Context) -> Iterator[Finding]:
@@ -54,10 +59,10 @@ def _unserved(ctx: Context) -> Iterator[Finding]:
         return
     read = {file_of(ctx.old.tokenizer), file_of(ctx.new.tokenizer)}
     if ctx.new.tokenizer.format == "vocab":
-        read |= {"merges.txt", "added_tokens.json"}
+        read |= {"merges.txt", _ADDED}
     sides = (ctx.old.tree, ctx.new.tree)
     names = {file.name for tree in sides for file in tree.of("tokenizer") if "/" not in file.name}
-    names |= {name for name in ("added_tokens.json",) if any(name in tree.files for tree in sides)}
+    names |= {name for name in (_ADDED,) if any(name in tree.files for tree in sides)}
     for name in sorted(names - read):
         if ctx.same(name, name) != "same" and not (ctx.old.tree.single or ctx.new.tree.single):
             there = [name in tree.files for tree in sides]
@@ -79,11 +84,22 @@ def _says_the_same(side: Side, name: str) -> bool:
 
     Then whatever changed in it is told by the rules on that one.
     """
+    if name == _ADDED:
+        return _added_again(side)
     if name != "vocab.txt":
         return False
     first, *others = read_tokenizers(side.tree)
     twin = next((each for each in others if file_of(each) == name), None)
     return twin is not None and not _disagreement(first, twin) and not changes(first, twin).added
+
+
+def _added_again(side: Side) -> bool:
+    """Whether every token of added_tokens.json is an added token of the serving tokenizer, with the same id."""
+    tokenizer, listed = side.tokenizer, side.json(_ADDED)
+    if tokenizer is None or listed is None:
+        return False
+    known = {each.content: each.id for each in tokenizer.literals}
+    return all(type(number) is int and known.get(content) == number for content, number in listed.items())
 
 
 def _disagreement(one: Tokenizer, other: Tokenizer) -> str:
