@@ -527,3 +527,22 @@ def test_a_graph_of_many_operators_is_one_pass(tmp_path: Path) -> None:
     _, found = read(data)
     assert found.shape(f"t{count}") == ((1, ("t0[0]",)), (4, ()))
     assert not found.blind
+
+
+def powers(count: int) -> bytes:
+    """A size that is added to and multiplied by itself over and over, and expanded to in the end."""
+    nodes = [node("Shape", ["x"], ["t0"])]
+    nodes += [node("Add" if i % 2 else "Mul", [f"t{i}", f"t{i}"], [f"t{i + 1}"]) for i in range(count)]
+    nodes += [node("Expand", ["x", f"t{count}"], ["y"])]
+    return model(nodes, [value("x", ["n", "m"])], [value("y", NONE)])
+
+
+@pytest.mark.parametrize("count", [3, 30, 80, 400])
+def test_sizes_beyond_what_a_runtime_holds_are_unknown(count: int, tmp_path: Path) -> None:
+    data = powers(count)
+    _, found = read(data)
+    names = [name for fact in found.facts.values() for term in fact.values or () if term for name in term[1]]
+    assert max(map(len, names)) < 200
+    assert all(abs(term[0]) <= 1 << 63 for fact in found.facts.values() for term in fact.values or () if term)
+    assert judge(tmp_path, data) == {}
+    assert judge(tmp_path, data, powers(count)) == {}

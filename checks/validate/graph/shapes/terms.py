@@ -16,11 +16,22 @@ Shape = tuple[Term, ...]
 # A name with it stands for a size of which nothing is known, or follows from one.
 UNKNOWN_MARK = "?"
 _LONG = 160
+# Sizes and shape values are 64-bit numbers: what is larger would wrap, and nothing is known of it.
+_LARGE = 1 << 63
+_MANY = 16
 
 
 def whole(number: int) -> Term:
     """A known number."""
-    return number, ()
+    return _bounded(number, ())
+
+
+def _bounded(number: int, names: tuple[str, ...]) -> Term:
+    """The term, or an unknown one where it grew beyond what a runtime can hold, so that work on terms stays small."""
+    if -_LARGE <= number <= _LARGE and len(names) <= _MANY:
+        return number, names
+    text = f"{number:x}*{'*'.join(names)}"
+    return 1, (UNKNOWN_MARK + blake2b(text.encode(), digest_size=12).hexdigest(),)
 
 
 def named(name: str) -> Term:
@@ -52,7 +63,9 @@ def times(terms: Iterable[Term]) -> Term:
     for factor, more in terms:
         number *= factor
         names += more
-    return (number, tuple(sorted(names))) if number else (0, ())
+        if number.bit_length() > 64 or len(names) > _MANY:
+            number, names = _bounded(number, tuple(sorted(names)))
+    return _bounded(number, tuple(sorted(names))) if number else (0, ())
 
 
 def divide(term: Term, by: Term) -> Term | None:
@@ -80,7 +93,7 @@ def plus(terms: Iterable[Term]) -> Term:
     number = counts.pop((), 0)
     if len(counts) < 2 and not (counts and number):
         names, count = next(iter(counts.items()), ((), number))
-        return count, names
+        return _bounded(count, names)
     return named("+".join([str(number), *sorted(show((count, names)) for names, count in counts.items())]))
 
 
