@@ -605,6 +605,14 @@ def masked(body: str) -> str:
     return graph(text, "float[N,3] x, float[N,3] mask", "float[N,3] y", held)
 
 
+def attention(body: str, seed: int = 0, kind: str = "int64") -> str:
+    """Attention scores `s` and integers of a mask, of which `t` is made."""
+    held = "float one = {1}, float low = {-10000}, float high = {10000}, float least = {-3.4e38}"
+    held += f", {weight('w', 3, 3, seed=seed)}"
+    text = f"s = MatMul(x, w) {body} y = Softmax(t)"
+    return graph(text, f"float[N,3] x, {kind}[N,3] mask", "float[N,3] y", held)
+
+
 def padded(pad: int, seed: int = 0) -> str:
     """Embeddings with those of padding set to zero."""
     body = "m = Equal(x, p) n = Not(m) f = Cast <to=1> (n) u = Unsqueeze(f, d) e = Gather(t, x) y = Mul(e, u)"
@@ -634,6 +642,9 @@ def rounds(kept: str, seed: int = 0) -> str:
     return graph(body, RATED, weights=weight("w", 4, 3, seed=seed))
 
 
+FLIPPED = "f = Cast <to=1> (mask) a = Sub(one, f)"
+ADDED = attention(f"{FLIPPED} b = Mul(a, low) t = Add(s, b)")
+CHOSEN = attention("c = Cast <to=9> (mask) t = Where(c, s, low)")
 SCALED = image("t = Div(x, c)", weights="float c = {255}")
 READ = [
     Case("scaled, retrained", SCALED, image("t = Div(x, c)", 1, "float c = {255}")),
@@ -727,6 +738,67 @@ READ = [
         masked("a = Sub(mask, one) b = Mul(a, high)"),
         same=True,
     ),
+    Case("mask with the lowest number", ADDED, attention(f"{FLIPPED} b = Mul(a, least) t = Add(s, b)")),
+    Case(
+        "mask that chooses the number",
+        ADDED,
+        attention(f"{FLIPPED} c = Cast <to=9> (a) b = Where(c, least, a) t = Add(s, b)"),
+    ),
+    Case("mask that chooses the score", ADDED, CHOSEN),
+    Case("mask that chooses the score, retrained", ADDED, attention("c = Cast <to=9> (mask) t = Where(c, s, low)", 1)),
+    Case(
+        "mask compared with zero",
+        CHOSEN,
+        attention("z = Constant <value = int64 {0}> () c = Equal(mask, z) t = Where(c, low, s)"),
+        same=True,
+    ),
+    Case("mask that is subtracted", ADDED, attention(f"{FLIPPED} b = Mul(a, high) t = Sub(s, b)"), same=True),
+    Case(
+        "mask of truth values, denied",
+        attention("t = Where(mask, s, low)", kind="bool"),
+        attention("n = Not(mask) t = Where(n, low, s)", kind="bool"),
+        same=True,
+    ),
+    Case(
+        "mask of truth values as a factor",
+        attention("t = Where(mask, s, low)", kind="bool"),
+        attention(f"{FLIPPED} b = Mul(a, low) t = Add(s, b)", kind="bool"),
+    ),
+    Case(
+        "mask chooses the other way",
+        CHOSEN,
+        attention("c = Cast <to=9> (mask) t = Where(c, low, s)"),
+        "unproven",
+        MEANING,
+    ),
+    Case(
+        "mask chooses the other way, otherwise written",
+        ADDED,
+        attention("c = Cast <to=9> (mask) t = Where(c, low, s)"),
+        "unproven",
+        MEANING,
+    ),
+    Case(
+        "mask of the other value",
+        ADDED,
+        attention("f = Cast <to=1> (mask) b = Mul(f, low) t = Add(s, b)"),
+        "unproven",
+        MEANING,
+    ),
+    Case(
+        "mask of truth values, the other way",
+        attention("t = Where(mask, s, low)", kind="bool"),
+        attention("n = Not(mask) t = Where(n, s, low)", kind="bool"),
+        "unproven",
+        MEANING,
+    ),
+    Case(
+        "mask that is no longer strong",
+        ADDED,
+        attention(f"{FLIPPED} b = Mul(a, one) t = Add(s, b)"),
+        "unproven",
+        MEANING,
+    ),
     Case("rate multiplied by zero", rated("float f = {1}"), rated("float f = {0}"), "unproven", MEANING),
     Case("rate read only now", rated("float f = {0}"), rated("float f = {1}"), "unproven", MEANING),
     Case("rate never read", rated("float f = {0}"), rated("float f = {0}", seed=1)),
@@ -769,6 +841,8 @@ def feeds(old: Any) -> dict[str, Any]:
             found["s"] = np.array([[[0.95, 0.8, 0.6, 0.3]]], np.float32)
         elif kind.elem_type == onnx.TensorProto.STRING:
             found[value.name] = np.resize(np.array(["cat", "eel", "c39", "c30", "new"], object), dims)
+        elif dtype == np.bool_ or (value.name == "mask" and dtype == np.int64):
+            found[value.name] = (np.arange(int(np.prod(dims))) % 3 != 1).reshape(dims).astype(dtype)
         elif np.issubdtype(dtype, np.floating):
             found[value.name] = (chooser.randn(*dims) * 2).astype(dtype)
         else:

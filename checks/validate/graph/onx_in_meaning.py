@@ -9,6 +9,7 @@ from ..rulebase import Context, Finding, Level, Rule
 from .contract import match
 from .front import Front, compared, front
 from .influence import mattering
+from .masks import kept
 from .operands import CONVOLUTIONS
 from .reading import readings
 
@@ -28,6 +29,7 @@ RULE = Rule(
         "a mean or deviation that was computed anew: the factor moves by less than eight",
         "scalers over many features where the other graph has none: both take raw features",
         "sizes that the graph resizes to",
+        "a mask that is written in another way: what counts is whether 0 or 1 keeps a position",
         "inputs that several operators take, but for whether they reach an answer",
     ),
 )
@@ -38,11 +40,16 @@ def check(ctx: Context) -> Iterator[Finding]:
     """Inputs that both graphs have."""
     for pair, before, after in readings(ctx):
         read = mattering(before), mattering(after)
+        keeps = kept(before), kept(after)
         for old, new in match(ctx, pair, "inputs").all_kept:
             ranks = [None if each.shape is None else len(each.shape) for each in (old, new)]
             was = front(before, before.flow.inputs[old.name], ranks[0])
             now = front(after, after.flow.inputs[new.name], ranks[1])
-            found = [*_changes(ctx, was, now)]
+            masks = keeps[0].get(old.name), keeps[1].get(new.name)
+            found = [*_changes(ctx, was, now, mask=all(masks))]
+            if masks[0] and masks[1] and masks[0] != masks[1]:
+                said = [", ".join(map(str, sorted(each))) for each in masks if each]
+                found.append(("unproven", "is a mask that keeps positions with another value", said[0], said[1]))
             one, two = compared(before, before.flow.inputs[old.name]), compared(after, after.flow.inputs[new.name])
             if one and two and one != two:
                 found.append(("unproven", "is compared with other numbers", _list(one), _list(two)))
@@ -62,18 +69,19 @@ def check(ctx: Context) -> Iterator[Finding]:
                 )
 
 
-def _changes(ctx: Context, was: Front, now: Front) -> Iterator[tuple[Level, str, object, object]]:
+def _changes(ctx: Context, was: Front, now: Front, mask: bool) -> Iterator[tuple[Level, str, object, object]]:
+    """What the operators say; of a `mask` on both sides, factor and order are how it is written."""
     if was.quantised and now.quantised:
         for what, a, b in zip(("scale", "zero point"), was.quantised, now.quantised, strict=True):
             if a != b:
                 yield ctx.client_level("tensor"), f"is quantised with another {what}", _show(a), _show(b)
-    elif was.learned == now.learned:
+    elif was.learned == now.learned and not mask:
         factor = now.scale / was.scale
         if factor >= _UNIT or factor <= 1 / _UNIT:
             yield "unproven", "is multiplied by another factor", f"{was.scale:g}", f"{now.scale:g}"
     if was.swapped != now.swapped:
         yield "unproven", "has its channels put in another order", _show(was.swapped), _show(now.swapped)
-    if was.core == now.core and was.reversed != now.reversed:
+    if was.core == now.core and was.reversed != now.reversed and not mask:
         yield "unproven", "has its order reversed", None, None
     if was.turned is None or now.turned is None or was.turned == now.turned or was.core != now.core:
         return
