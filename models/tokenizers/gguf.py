@@ -8,6 +8,7 @@ from ..errors import UnreadableModel
 from ..gguf import STRING, GgufArray, GgufModel, read_array, read_gguf
 from ..tokenizer import MAX_TOKENS, AddedToken, Algorithm, Part, Tokenizer
 from ..tree import ModelTree, TreeFile
+from .spelling import SPACE
 
 _KEY = "tokenizer.ggml"
 _MODELS: dict[str, Algorithm] = {"gpt2": "BPE", "llama": "BPE", "bert": "WordPiece", "t5": "Unigram", "gemma4": "BPE"}
@@ -36,12 +37,19 @@ def read(file: TreeFile, tree: ModelTree) -> Tokenizer | None:  # noqa: ARG001 -
     scores = _numbers(file, header, "scores")
     if len(types) != len(tokens) or (scores and len(scores) != len(tokens)):
         raise UnreadableModel(what, "has token lists of different lengths")
+    if kind == "bert":
+        tokens = _wordpieces(tokens, types)
     vocab = _vocab(tokens, types, what)
     of_type = {
         k: frozenset(n for n, each in enumerate(types) if each == k) for k in (UNKNOWN, CONTROL, USER_DEFINED, BYTE)
     }
     merges = _merges(_strings(file, header, "merges"), what)
     special = {role: _special(header, role) for role in ("unk", "bos", "eos", "pad")}
+    if kind == "llama" and special["unk"] is None and 0 in of_type[UNKNOWN]:
+        special["unk"] = 0  # llama.cpp's default
+    frame = _classified(header, len(tokens)) if kind == "bert" else _frame(header, kind, special)
+    if kind == "bert":  # what it writes as bos and eos are the marks around a text, which other formats call otherwise
+        special |= {"bos": None, "eos": None}
     pre = header.metadata.get(f"{_KEY}.pre")
     return Tokenizer(
         path=what,
@@ -53,7 +61,7 @@ def read(file: TreeFile, tree: ModelTree) -> Tokenizer | None:  # noqa: ARG001 -
         settings={
             "kind": kind,
             "byte_level": kind == "gpt2",
-            "continuing_subword_prefix": None,
+            "continuing_subword_prefix": "##" if kind == "bert" else None,
             **({"ignore_merges": True} if kind == "gpt2" and pre in _WHOLE_WORDS else {}),
         },
         # llama.cpp cuts control tokens out of a text as well, where the caller asks it to parse special tokens.
@@ -63,7 +71,7 @@ def read(file: TreeFile, tree: ModelTree) -> Tokenizer | None:  # noqa: ARG001 -
         ),
         normalizer=_switches(header, ("add_space_prefix", "remove_extra_whitespaces")),
         pre_tokenizer={"type": "llama.cpp", "pre": pre} if kind == "gpt2" else None,
-        post_processor=_frame(header, kind, special),
+        post_processor=frame,
         special=special,
         unmatched=of_type[UNKNOWN] | of_type[BYTE],
     )
@@ -95,6 +103,18 @@ def _numbers(file: TreeFile, header: GgufModel, key: str) -> list[Any]:
     if array.type == STRING:
         raise UnreadableModel(file.path, f"{_KEY}.{key} holds no numbers", offset=array.begin)
     return read_array(file, header, array)
+
+
+def _wordpieces(tokens: list[str], types: list[int]) -> list[str]:
+    """Tokens as WordPiece spells them. The file marks the start of a word, not its inside: ▁run and ning are run and
+    ##ning. Files without a single such mark spell them as WordPiece does."""
+    texts = [token for token, kind in zip(tokens, types, strict=False) if kind == 1]
+    if not any(token.startswith(SPACE) for token in texts):
+        return tokens
+    return [
+        token if kind != 1 else token[1:] if token.startswith(SPACE) else f"##{token}"
+        for token, kind in zip(tokens, types, strict=True)
+    ]
 
 
 def _vocab(tokens: list[str], types: list[int], what: str) -> dict[str, int]:
@@ -130,15 +150,31 @@ def _frame(header: GgufModel, kind: str, special: dict[str, int | None]) -> dict
     starts = kind == "llama" or (kind == "gpt2" and header.metadata.get(f"{_KEY}.pre") in _ADD_BOS)
     before = header.metadata.get(f"{_KEY}.add_bos_token", starts)
     after = header.metadata.get(f"{_KEY}.add_eos_token", kind == "t5")
+    return _around({"bos": special["bos"] if before else None, "eos": special["eos"] if after else None})
+
+
+def _around(ids: dict[str, int | None]) -> dict[str, Any] | None:
+    """A template that puts these ids, those of them that there are, before and after a text."""
     steps: list[dict[str, Any]] = [{"Sequence": {"id": "A", "type_id": 0}}]
-    if before and special["bos"] is not None:
+    if ids["bos"] is not None:
         steps.insert(0, {"SpecialToken": {"id": "bos", "type_id": 0}})
-    if after and special["eos"] is not None:
+    if ids["eos"] is not None:
         steps.append({"SpecialToken": {"id": "eos", "type_id": 0}})
     if len(steps) == 1:
         return None
-    tokens = {role: {"ids": [special[role]]} for role in ("bos", "eos")}
+    tokens = {role: {"ids": [number]} for role, number in ids.items()}
     return {"type": "TemplateProcessing", "single": steps, "pair": [], "special_tokens": tokens}
+
+
+def _classified(header: GgufModel, count: int) -> dict[str, Any] | None:
+    """The marks that llama.cpp puts around every text of a bert model, whatever the file says of adding them."""
+    names = {"bos": (("bos_token_id", "cls_token_id"), 101), "eos": (("seperator_token_id", "eos_token_id"), 102)}
+    ids: dict[str, int | None] = {}
+    for role, (keys, default) in names.items():
+        declared = (header.metadata.get(f"{_KEY}.{key}") for key in keys)
+        number = next((each for each in declared if isinstance(each, int) and not isinstance(each, bool)), default)
+        ids[role] = number if number < count else None
+    return _around(ids)
 
 
 def _switches(header: GgufModel, names: tuple[str, ...]) -> dict[str, Any] | None:

@@ -7,8 +7,8 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from ....models.tokenizer import Tokenizer
-from .library import Library, named
+from ....models.tokenizer import AddedToken, Tokenizer
+from .library import Encode, Library, named
 
 _NORMAL, _UNKNOWN, _CONTROL, _DEFINED, _BYTE = 1, 2, 3, 4, 6
 _BYTES = re.compile(r"<0x[0-9A-F]{2}>")
@@ -28,13 +28,47 @@ def load(tokenizer: Tokenizer) -> Library | str:
     except (OSError, RuntimeError) as error:
         return f"sentencepiece cannot load {tokenizer.path}: {str(error)[:120]}"
 
-    def encode(text: str) -> list[int]:
+    def whole(text: str) -> list[int]:
         return list(processor.EncodeAsIds(text))
+
+    encode = _cutting(tokenizer, whole) if built else whole
 
     def decode(ids: Sequence[int]) -> str:
         return str(processor.DecodeIds(list(ids)))
 
     return Library(encode, decode, named("sentencepiece", "given the pieces" if built else ""))
+
+
+def _cutting(tokenizer: Tokenizer, encode: Encode) -> Encode:
+    """Literals are cut out of the text first, the longest of them before all others; each rest is a text of its own.
+
+    So does llama.cpp, whose literals meet plain spaces where SentencePiece already has its own.
+    """
+    starting: dict[str, list[AddedToken]] = {}
+    for each in sorted(tokenizer.literals, key=lambda each: -len(each.content)):
+        if each.content and not each.special:  # text never becomes a control token, unless the caller asks for it
+            starting.setdefault(each.content[0], []).append(each)
+
+    def cut(text: str) -> list[int]:
+        there = [each for first in set(text) for each in starting.get(first, ()) if each.content in text]
+        parts: list[str | int] = [text]
+        for each in sorted(there, key=lambda each: -len(each.content)):
+            parts = [piece for part in parts for piece in _split(part, each)]
+        return [number for part in parts for number in ([part] if isinstance(part, int) else encode(part))]
+
+    return cut
+
+
+def _split(part: str | int, literal: AddedToken) -> Iterator[str | int]:
+    """A part of the text around a literal, whose id takes its place."""
+    if isinstance(part, int):
+        yield part
+        return
+    for index, rest in enumerate(part.split(literal.content)):
+        if index:
+            yield literal.id
+        if rest:
+            yield rest
 
 
 def model(tokenizer: Tokenizer) -> bytes:
