@@ -207,16 +207,17 @@ def _spans(side: Side, model: OnnxModel) -> dict[str, Span]:
     for number, graph in enumerate(model.graphs()):
         prefix = f"{number}/" if number else ""
         for name, tensor in graph.initializers.items():
-            found[prefix + name] = _span(side, model, tensor)
+            found[prefix + name] = place(side, model, tensor)
         for node in graph.nodes:
             for attribute in node.attributes:
                 for tensor in attribute.tensors:
                     label = tensor.name or (node.outputs[0] if node.outputs else node.name)
-                    found[f"{prefix}{label}"] = _span(side, model, tensor)
+                    found[f"{prefix}{label}"] = place(side, model, tensor)
     return found
 
 
-def _span(side: Side, model: OnnxModel, tensor: Initializer) -> Span:
+def place(side: Side, model: OnnxModel, tensor: Initializer) -> Span:
+    """Where the bytes of a weight lie. Raises UnreadableModel where its external data lies outside the model."""
     kind = f"{tensor.dtype}{tensor.dims}"
     if not tensor.external:
         return Span(kind, _path(side, model.file), tensor.begin, tensor.end)

@@ -25,11 +25,16 @@ RULE = Rule(
     why="a vector index or a classifier trained on the old vectors silently mixes two spaces of the same dimension",
     hint="embed the stored vectors again and switch index and model together; or show with --run that the cosine "
     "similarity is at least contract.cosine",
-    exemptions=("a default that is only written out", "prompts under new names, which nobody asks for yet"),
+    exemptions=(
+        "a graph that computes the same from the same weights, by content: another export",
+        "a default that is only written out",
+        "prompts under new names, which nobody asks for yet",
+    ),
 )
 
 if TYPE_CHECKING:
     from ....models.onnx import OnnxModel, Value
+    from ..graph.reading import Reading
 
 # Settings whose meaning is known: the vectors, or what they are compared by, change with them.
 _KNOWN = frozenset(
@@ -80,23 +85,36 @@ def _settings(ctx: Context) -> Iterator[Finding]:
 
 
 def _graphs(ctx: Context, measured: float | None) -> Iterator[Finding]:
-    from ..graph.contract import pairs as graphs
-    from ..graph.contract import promised, unchanged
+    """Graphs that embed and whose vectors may have changed: the same flow on the same weights is a re-export."""
+    from ..graph.contract import promised
+    from ..graph.reading import readings
+    from .recomputed import Weights, same_vectors, same_weights
 
-    for pair in graphs(ctx):
+    assert ctx.old is not None  # noqa: S101
+    for pair, before, after in readings(ctx):
         outputs = [promised(model, "outputs") for model in (pair.new, pair.old)]
-        sign = _sign(pair.new, outputs[0]) or _sign(pair.old, outputs[1])
-        if sign and not unchanged(ctx, pair):
+        sign = _sign(pair.new, outputs[0], after) or _sign(pair.old, outputs[1], before)
+        if not sign:
+            continue
+        weights = Weights(ctx.old, pair.old), Weights(ctx.new, pair.new)
+        same = same_weights(*weights)
+        if same == "different":
             yield _finding(ctx, pair.new.file, f"the embedding model changed ({sign})", measured)
+        elif not same_vectors(before, after, weights):
+            what = "holds the same weights" if same == "same" else "holds weights that agree in every sample"
+            message = f"the embedding model ({sign}) {what}, but its graph or data is written in another way"
+            yield _finding(ctx, pair.new.file, message, measured, level="unproven")
 
 
-def _finding(ctx: Context, path: str, message: str, measured: float | None) -> Finding:
+def _finding(ctx: Context, path: str, message: str, measured: float | None, *, level: Level = "breaks") -> Finding:
     seen = "" if measured is None else f"; lowest cosine similarity measured is {measured:.4f}"
-    return ctx.finding(RULE, "breaks", message + seen, path=path, plan=("reembed-index",))
+    return ctx.finding(RULE, level, message + seen, path=path, plan=("reembed-index",))
 
 
-def _sign(model: OnnxModel, outputs: list[Value]) -> str:
+def _sign(model: OnnxModel, outputs: list[Value], reading: Reading) -> str:
     """Why a graph with these outputs counts as an embedding model; empty where it does not."""
+    from .normalised import normalised
+
     if re.search(_NAME, model.file.rsplit("/", 1)[-1]):
         return f"the file is named {model.file}"
     for value in outputs:
@@ -104,8 +122,7 @@ def _sign(model: OnnxModel, outputs: list[Value]) -> str:
             return f"output '{value.name}'"
     if [value.name for value in outputs] == ["last_hidden_state"]:
         return "its only output is last_hidden_state"
-    last = {name: node.op for node in model.graph.nodes for name in node.outputs}
-    if any(last.get(value.name) == "LpNormalization" for value in outputs):
+    if any(normalised(reading, value) is not None for value in reading.flow.outputs.values()):
         return "it ends in a normalised vector"
     return ""
 
