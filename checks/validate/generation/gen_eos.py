@@ -19,9 +19,11 @@ RULE = Rule(
     family="GEN",
     severity=Severity.ERROR,
     summary="answers no longer end where they ended before, never end, or end in the middle",
-    what="The union of eos_token_id in config.json and generation_config.json and the tokenizer's eos token. NEW's "
-    "must hold all of OLD's, and the token with which the chat template ends a turn; what it adds must be special "
-    "tokens, which no answer shows.",
+    what="eos_token_id of generation_config.json, or of config.json where there is no such file, and the tokenizer's "
+    "eos token, at which only some servers stop as well. NEW's must hold all of OLD's: one that only the tokenizer "
+    "still names is unproven, one that only config.json names beside generation_config.json is lost. Any of the three "
+    "must name the token with which the chat template ends a turn; what is added must be special tokens, which no "
+    "answer shows.",
     why="the model writes its end of turn, nobody stops, and the client gets everything up to the length limit",
     hint="list every stop token in eos_token_id of generation_config.json, and no token of ordinary text",
     bad='{"eos_token_id": 128001}   with a template that ends turns with <|eot_id|> (128009)',
@@ -39,18 +41,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     if not new:
         return
     if ctx.old is not None:
-        # Where the tokenizer's eos is all that either side declares, TOK-EOS has said it.
-        lost = sorted(stops(ctx.old) - _idle(ctx.old) - new) if declared(ctx.old) or declared(ctx.new) else []
-        if lost:
-            yield ctx.finding(
-                RULE,
-                "breaks",
-                f"answers no longer end at {', '.join(f'{n} {_name(ctx.old, n)}'.strip() for n in lost)}",
-                path=_file(ctx.new),
-                pointer="/eos_token_id",
-                old=_shown(stops(ctx.old)),
-                new=_shown(new),
-            )
+        yield from _lost(ctx, ctx.old)
         yield from _gained(ctx, sorted(new - stops(ctx.old)))
         if same(ctx) and stops(ctx.old) == new:
             return
@@ -71,6 +62,51 @@ def check(ctx: Context) -> Iterator[Finding]:
         pointer="/eos_token_id",
         new=_shown(new),
     )
+
+
+def _lost(ctx: Context, before: Side) -> Iterator[Finding]:
+    """Stop tokens of OLD that NEW has no longer, or that only some servers still take for one."""
+    if not (declared(before) or declared(ctx.new)):
+        return  # the tokenizer's eos is all that either side declares: TOK-EOS has said it
+    old, new = _effective(before), _effective(ctx.new)
+    own, was = special(ctx.new, "eos").ids, special(before, "eos").ids
+    listed = declared(ctx.new)
+    gone = (stops(before) - _idle(before)) - stops(ctx.new)
+    less = (old - new) & stops(ctx.new)
+    verdicts: tuple[tuple[frozenset[int], Level, str], ...] = (
+        (gone & (old | was), "breaks", ""),
+        (
+            gone - old - was,
+            "unproven",
+            "; generation_config.json did not list it: servers that read config.json too did",
+        ),
+        (less & own, "unproven", ": only servers that add the tokenizer's eos stop there"),
+        (
+            less & listed - own,
+            "breaks",
+            ": only servers that read config.json beside generation_config.json stop there",
+        ),
+    )
+    for ids, level, words in verdicts:
+        if ids:
+            names = ", ".join(f"{n} {_name(before, n)}".strip() for n in sorted(ids))
+            yield ctx.finding(
+                RULE,
+                level,
+                f"answers no longer end at {names}{words}",
+                path=_file(ctx.new),
+                pointer="/eos_token_id",
+                old=_shown(old | was),
+                new=_shown(new),
+            )
+
+
+def _effective(side: Side) -> frozenset[int]:
+    """The ids at which `transformers` stops: generation_config.json is the only word on it where it exists."""
+    if side.generation_config is not None:
+        return stop_ids(side.generation_config.get("eos_token_id"))
+    # A config.json without one leaves the default of the model's class, which is what its tokenizer has.
+    return declared(side) or special(side, "eos").ids
 
 
 def _gained(ctx: Context, added: list[int]) -> Iterator[Finding]:
