@@ -108,6 +108,28 @@ def column(which: int, seed: int = 0) -> str:
     return head(body, seed, outputs="float[N] y", weights=f"int64 i = {{{which}}}")
 
 
+SIGMOID = head("y = Sigmoid(z)")
+ONE = "float one = {1}"
+BINARY = "int64[N] l, float[N,2] y"
+
+
+def svm(more: str = "", rho: float = 0.1) -> str:
+    """A classifier of two classes by support vectors."""
+    held = 'classlabels_ints = [0, 1], kernel_type = "RBF", kernel_params = [0.5, 0.0, 3.0], vectors_per_class = [1, 1]'
+    vectors = f"support_vectors = [0.1, 0.2, 0.3, 0.4, 1.0, 2.0, 1.5, 0.5], coefficients = [1.0, -1.0], rho = [{rho}]"
+    return graph(f"l, y = ai.onnx.ml.SVMClassifier <{held}, {vectors}{more}> (x)", outputs=BINARY)
+
+
+def nearest(targets: str, seed: int = 0) -> str:
+    """The mean of what a table of training targets says of the two largest scores."""
+    body = "v, i = TopK <axis=1> (z, two) f = Reshape(i, flat) t = ai.onnx.ml.ArrayFeatureExtractor(targets, f)"
+    body += " r = Reshape(t, pairs) c = Cast <to=1> (r) y = ReduceMean <axes=[1]> (c)"
+    held = f"int64[1] two = {{2}}, int64[1] flat = {{-1}}, int64[2] pairs = {{-1, 2}}, int64[3] targets = {{{targets}}}"
+    return head(body, seed, outputs="float[N,1] y", weights=held)
+
+
+SHARED = "p = Sigmoid(z) u = Constant <value = int64[1] {1}> () t = ReduceSum(p, u) y = Div(p, t)"
+PROBABLE = svm(", prob_a = [-2.0], prob_b = [0.1]")
 SOFTMAX = head("y = Softmax <axis=-1> (z)")
 HEADS = [
     Case("retrained", SOFTMAX, head("y = Softmax <axis=-1> (z)", seed=1)),
@@ -120,6 +142,53 @@ HEADS = [
         head("e = Exp(z) u = Constant <value = int64[1] {1}> () t = ReduceSum(e, u) y = Div(e, t)"),
         same=True,
     ),
+    Case("power of the logarithm", SOFTMAX, head("q = LogSoftmax <axis=-1> (z) y = Exp(q)"), same=True),
+    Case(
+        "power of the logarithm, another axis", SOFTMAX, head("q = LogSoftmax <axis=0> (z) y = Exp(q)"), "breaks", HEAD
+    ),
+    Case(
+        "sigmoid, decomposed",
+        SIGMOID,
+        head("n = Neg(z) e = Exp(n) s = Add(e, one) y = Div(one, s)", weights=ONE),
+        same=True,
+    ),
+    Case(
+        "sigmoid of the negative",
+        SIGMOID,
+        head("e = Exp(z) s = Add(e, one) y = Div(one, s)", weights=ONE),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "sigmoid of the negative, retrained",
+        *(head("e = Exp(z) s = Add(e, one) y = Div(one, s)", k, weights=ONE) for k in (0, 1)),
+    ),
+    Case(
+        "kept in bounds",
+        SOFTMAX,
+        head("p = Softmax(z) y = Clip(p, zero, one)", weights=f"{ONE}, float zero = {{0}}"),
+        same=True,
+    ),
+    Case(
+        "kept in bounds, retrained",
+        SIGMOID,
+        head("p = Sigmoid(z) y = Clip(p, zero, one)", 1, weights=f"{ONE}, float zero = {{0}}"),
+    ),
+    Case(
+        "cut",
+        SOFTMAX,
+        head("p = Softmax(z) y = Clip(p, zero, one)", weights="float one = {0.4}, float zero = {0}"),
+        "unproven",
+        HEAD,
+    ),
+    Case("share of sigmoids", head(SHARED), head(SHARED, 1)),
+    Case(
+        "share of sigmoids, gone", head(SHARED), head("b = Add(z, one) y = Identity(b)", weights=ONE), "unproven", HEAD
+    ),
+    Case("nearest samples, retrained", nearest("4, 1, 3"), nearest("2, 0, 7", 1)),
+    Case("decisions of support vectors", PROBABLE, svm(), "unproven", HEAD),
+    Case("probabilities of support vectors", svm(), PROBABLE, "unproven", HEAD),
+    Case("support vectors, retrained", PROBABLE, svm(", prob_a = [-1.5], prob_b = [0.2]", 0.2)),
     Case("times one", SOFTMAX, head("p = Softmax(z) y = Mul(p, c)", weights="float c = {1}"), same=True),
     Case("an Identity more", SOFTMAX, head("p = Softmax(z) y = Identity(p)"), same=True),
     Case("transposed twice", SOFTMAX, head("t = Transpose(z) p = Softmax <axis=0> (t) y = Transpose(p)"), same=True),

@@ -12,6 +12,7 @@ from .reading import SHAPING, TRANSPARENT, Reading, integral, textual
 
 _PRODUCTS = frozenset({"MatMul", "Gemm", "Conv", "ConvTranspose", "MatMulInteger", "FusedMatMul", "LinearRegressor"})
 _BOUNDED = frozenset({"Softmax", "Sigmoid", "HardSigmoid", "Tanh", "Clip", "LogSoftmax", "Hardmax", "Normalizer"})
+_MARGIN = 1e-4  # from 0 and 1: what keeps a logarithm finite
 _PROBABLE = frozenset({"LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT"})
 # Operators of ONNX Runtime that end in an activation; others name theirs in an attribute.
 _FUSED = {"BiasSoftmax": "Softmax", "QLinearSoftmax": "Softmax", "QLinearSigmoid": "Sigmoid"}
@@ -62,10 +63,13 @@ def meaning(reading: Reading, value: int) -> Meaning | None:
     elif (op == "Div" and reading.values(step.inputs[0]) == (1.0,) and _logistic(reading, step.inputs[1])) or (
         op == "Reciprocal" and _logistic(reading, step.inputs[0])
     ):
-        op = "Sigmoid"
-        inputs = _inputs(reading, next(v for v in _inputs(reading, step.inputs[-1]) if _op(reading, v) == "Exp"))
+        power = _inputs(reading, next(v for v in _inputs(reading, step.inputs[-1]) if _op(reading, v) == "Exp"))
+        plain = _negated(reading, power[0])
+        op, inputs = ("Sigmoid", (plain,)) if plain else ("1 - Sigmoid", power)
     elif (op == "Log" and behind[0] == "Softmax") or (op == "Sub" and _log_sum(reading, inputs[1])):
         op = "LogSoftmax"
+    elif op == "Exp" and behind[0] == "LogSoftmax" and (inner := reading.maker(reading.plain(inputs[0]))):
+        op, inputs, step = "Softmax", inner[0].inputs, inner[0]._replace(op="Softmax")
     elif op == "Exp" and behind[0] == "Sub" and _log_sum(reading, _inputs(reading, inputs[0])[1]):
         op, inputs = "Softmax", _inputs(reading, inputs[0])
     elif op == "Div" and _sums(reading, inputs[1], 5):
@@ -97,6 +101,18 @@ def _logistic(reading: Reading, value: int) -> bool:
         and any(_op(reading, each) == "Exp" for each in inputs)
         and any(reading.values(each) == (1.0,) for each in inputs)
     )
+
+
+def _negated(reading: Reading, value: int) -> int:
+    """The value of which this one is the negative, perhaps scaled or moved; 0 where it is none."""
+    made = reading.maker(reading.plain(value))
+    if made is None or made[0].domain:
+        return 0
+    step, place = made
+    if step.op == "Neg":
+        return step.inputs[0]
+    found = affine(reading, Meaning(step.op, step.inputs, step, place))
+    return found.value if found is not None and found.reverses else 0
 
 
 def _log_sum(reading: Reading, value: int) -> bool:
@@ -182,6 +198,27 @@ def probable(reading: Reading, step: Step) -> bool:
         return transformed != ("prob_a" in step.attributes)
     first = setting(reading.source, leaves, first=4096) or ()
     return transformed != all(isinstance(each, float) and -1e-6 <= each <= 1 + 1e-6 for each in first)
+
+
+def normalised(reading: Reading, found: Meaning) -> bool:
+    """Whether activations of classes are divided by their sum."""
+    if found.op != "Share":
+        return False
+    behind = found.inputs[0]
+    values = (behind, *_inputs(reading, behind)) if _op(reading, behind) == "Add" else (behind,)
+    inner = [meaning(reading, reading.plain(each)) for each in values]
+    return any(each is not None and each.op in ACTIVATIONS for each in inner)
+
+
+def clipped(reading: Reading, step: Step) -> bool:
+    """Whether a Clip only keeps probabilities where they are anyway: from 0 to 1."""
+    low, high = (
+        reading.setting(step, name) or (reading.values(step.inputs[place]) if place < len(step.inputs) else None)
+        for name, place in (("min", 1), ("max", 2))
+    )
+    wide = (not low or float(low[0]) <= _MARGIN) and (not high or float(high[0]) >= 1 - _MARGIN)
+    inner = meaning(reading, reading.plain(step.inputs[0])) if wide else None
+    return inner is not None and (inner.op in ("Softmax", "Sigmoid") or normalised(reading, inner))
 
 
 def bounded(reading: Reading, found: Meaning) -> bool:

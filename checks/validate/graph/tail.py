@@ -126,8 +126,19 @@ class _Pairing:
                 yield Difference("unproven", "order before the final operator", before.op, after.op)
         elif before.op in LIMITED and after.op in LINEAR:
             yield Difference("unproven", "range", before.op, after.op)
-        elif (kinds & STRONG or kinds <= REDUCTIONS) and not _equivalent(self.old, self.new, before, after):
+        elif before.place == after.place == 1 and kinds <= CLASSIFIERS:
+            known = meanings.probable(self.old, before.step), meanings.probable(self.new, after.step)
+            if known[0] != known[1]:
+                yield Difference(
+                    "unproven", "kind of scores", *("probabilities" if each else "scores" for each in known)
+                )
+        elif (self.strong(before, after) or kinds <= REDUCTIONS) and not _equivalent(self.old, self.new, before, after):
             yield Difference("unproven", "final operator", before.op, after.op)
+
+    def strong(self, before: Meaning, after: Meaning) -> bool:
+        """Whether one of two operators decides what the values mean."""
+        kinds = {before.op, after.op}
+        return bool(kinds & STRONG) or meanings.normalised(self.old, before) != meanings.normalised(self.new, after)
 
     def undecoded(self, a: _At, b: _At, before: Meaning, after: Meaning) -> tuple[_At, _At] | None:
         """The two values without the label lookup that is on one side only, or None. ONX-LABEL reads the labels."""
@@ -166,6 +177,8 @@ class _Pairing:
         further = exposed and op not in SHIELDS
         if op in RANKED:
             a, b = a._replace(shaped=True), b._replace(shaped=True)
+        if op == "ReduceMean" and _neighbours(self.old, before) and _neighbours(self.new, after):
+            return
         if op in SHIELDS or op in PASSES:
             hidden = further and not (op == "TopK" and before.place == 1)
             self.todo.append((a._replace(value=before.inputs[0]), b._replace(value=after.inputs[0]), hidden))
@@ -184,8 +197,15 @@ class _Pairing:
         """What two classifiers make of their scores."""
         sides = (self.old, before.step), (self.new, after.step)
         was, now = (str(reading.scalar(step, "post_transform", "NONE")) for reading, step in sides)
-        if was != now and not all(meanings.probable(*side) for side in sides):
+        if before.place == after.place == 0:
+            return  # the label is chosen by the scores themselves
+        known = [meanings.probable(*side) for side in sides]
+        if was != now and not all(known):
             yield Difference("unproven", f"{before.op} post_transform", was, now)
+        elif known[0] != known[1] and before.op == "SVMClassifier":
+            yield Difference(
+                "unproven", "kind of scores", *("probabilities" if each else "decisions" for each in known)
+            )
 
     def axes(self, a: _At, b: _At, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:
         """The axis that an operator works along, in terms of the output's axes."""
@@ -216,11 +236,22 @@ def _skip(reading: Reading, at: _At) -> _At:
             at = at._replace(value=step.inputs[0], cut=at.cut or whole)
         elif (behind := reading.rounded(step)) is not None:
             at = at._replace(value=behind)
+        elif step.op == "Clip" and not step.domain and meanings.clipped(reading, step):
+            at = at._replace(value=step.inputs[0])
         elif step.op in SHAPING and step.inputs[0]:
             at = _At(step.inputs[0], at.turned, True)
         else:
             break
     return at
+
+
+def _neighbours(reading: Reading, found: Meaning) -> bool:
+    """Whether a mean is one of numbers that a table has for the nearest samples: that table was learned."""
+    inner = meaning(reading, reading.plain(found.inputs[0]))
+    if inner is None or inner.op not in LOOKUPS or reading.held(inner.inputs[0]) is None:
+        return False
+    made = reading.maker(reading.plain(inner.inputs[1]))
+    return made is not None and made[0].op == "TopK"
 
 
 def _paired(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Iterator[tuple[int, int]]:
