@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ....models.hf_config import OF_THE_TOKENIZER
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
+from ..side import Side
 from .cases import CASES
 from .templates import Pair, pairs, prompt_prefix, stop_mark, told_elsewhere
 
@@ -41,8 +42,18 @@ def check(ctx: Context) -> Iterator[Finding]:
             words = "; another one renders the same" if told else ""
             level = "hot" if told else "breaks"
             yield ctx.finding(RULE, level, f"the chat template '{name}' is gone{words}", path=file, side=ctx.old)
+    if _of_the_tokenizer(ctx.old) and ctx.new.chat_templates and not _of_the_tokenizer(ctx.new):
+        message = "only the processor has a chat template now: who loads the tokenizer alone, or sends tools, has none"
+        file = next(iter(ctx.new.chat_templates.values()))[0]
+        yield ctx.finding(RULE, "breaks", message, path=file, pointer="/chat_template")
     for pair in pairs(ctx):
         yield from _judged(ctx, pair)
+
+
+def _of_the_tokenizer(side: Side) -> bool:
+    """Whether a tokenizer that is loaded without its processor has a template."""
+    files = {file for file, _ in side.chat_templates.values()}
+    return bool((side.tokenizer_config or {}).get("chat_template")) or any(not file.endswith(".json") for file in files)
 
 
 def _judged(ctx: Context, pair: Pair) -> Iterator[Finding]:

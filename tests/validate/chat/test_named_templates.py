@@ -125,6 +125,17 @@ def test_templates_of_processors(tmp_path: Path, file: str) -> None:
         assert outcome(tmp_path / str(number), before, after)[1]["CHT-DIFF"] == "breaks"
 
 
+@pytest.mark.parametrize("file", ["processor_config.json", "chat_template.json"])
+def test_a_template_that_only_the_processor_has_now(tmp_path: Path, file: str) -> None:
+    both, alone = of_processor(file, CHATML, CHATML), of_processor(file, CHATML)
+    jinja = model() | {"chat_template.jinja": CHATML}
+    assert outcome(tmp_path / "a", both, alone)[1]["CHT-DIFF"] == "breaks"
+    assert outcome(tmp_path / "b", jinja, alone)[1]["CHT-DIFF"] == "breaks"
+    assert outcome(tmp_path / "c", alone, both)[0] == "hot"
+    assert outcome(tmp_path / "d", both, jinja)[0] == "hot"
+    assert outcome(tmp_path / "e", alone, jinja)[0] == "hot"
+
+
 def test_a_template_may_move_between_the_files_of_a_processor(tmp_path: Path) -> None:
     inside = model() | {"processor_config.json": {"chat_template": CHATML, "image_seq_len": 64}}
     apart = model() | {"processor_config.json": {"image_seq_len": 64}, "chat_template.json": {"chat_template": SAME}}
