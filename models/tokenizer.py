@@ -73,7 +73,7 @@ class Tokenizer:
     defaults filled in. `normalizer`, `pre_tokenizer`, `post_processor` and `decoder` are canonical JSON (see
     `models.tokenizers.pipeline`), None for nothing. `special` holds the ids of eos, bos, pad and unk where the
     format itself declares them. `controls` are special ids that never match text, `unmatched` all ids that do not,
-    byte pieces included.
+    byte pieces included. `instructions` is the version of the chat format that the file asks for (tekken).
     """
 
     path: str
@@ -93,6 +93,7 @@ class Tokenizer:
     special: dict[str, int | None] = field(default_factory=dict[str, int | None])
     controls: frozenset[int] = frozenset()
     unmatched: frozenset[int] = frozenset()
+    instructions: str = ""
     merge_form: Literal["", "string", "pair"] = ""
     top_id: Callable[[], int] | None = None
     _tokens: dict[int, str] | None = None

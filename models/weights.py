@@ -7,7 +7,7 @@ both shards and a consolidated file, is thus two sets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, cast
 
@@ -53,7 +53,16 @@ def read_weights(tree: ModelTree) -> dict[str, WeightTable]:
         stem = index.name.removesuffix(".safetensors.index.json")
         tables[stem] = _indexed(stem, index, mapping, total, {name: headers[name] for name in files})
     for stem, files in _numbered(left, tree).items():
-        tables.setdefault(stem, _merged(stem, {file.name: read_header(file) for file in files}))
+        table = _merged(stem, {file.name: read_header(file) for file in files})
+        if stem not in tables:
+            tables[stem] = table
+        elif table.tensors.keys() != tables[stem].tensors.keys():
+            # `transformers` looks for the one file before the index; what it does not hold stays random.
+            fault = (
+                f"{table.files[0]} beside the index holds {len(table.tensors)} tensors, not the "
+                f"{len(tables[stem].tensors)} of the shards, and is loaded in their place"
+            )
+            tables[stem] = replace(tables[stem], faults=(*tables[stem].faults, fault))
     return tables
 
 

@@ -42,6 +42,7 @@ def read(file: TreeFile, tree: ModelTree) -> Tokenizer:  # noqa: ARG001 - the si
     pattern = as_string(config.get("pattern"), what, "config.pattern")
     tokenizer = ranked(what, "tekken", dict(enumerate(tokens)), specials=specials, pattern=pattern)
     ids = {name: number for number, name in enumerate(specials)}
+    tokenizer.instructions = str(config.get("version") or "")
     tokenizer.special = {
         "unk": ids.get("<unk>"),
         "bos": ids.get("<s>"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ....report.finding import Severity
-from ..rulebase import Context, Finding, Rule
+from ..rulebase import Context, Finding, Level, Rule
 from ..weights.tables import contents, pairs
 from .subjects import subjects
 
@@ -20,6 +21,8 @@ RULE = Rule(
     hint="train the adapters on the new base, or evaluate each on it before it serves",
 )
 
+_QUANTISED = re.compile(r"([-_.](unsloth|bnb|4bit|8bit|awq|gptq|fp8|int4|int8|gguf|hf|dynamic))+$")
+
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Named bases that differ, and a base that changed under adapters."""
@@ -27,10 +30,11 @@ def check(ctx: Context) -> Iterator[Finding]:
     for subject in subjects(ctx):
         path = subject.config_file
         if subject.old is not None and _base(subject.old.config) != _base(subject.adapter.config):
+            level, says = _judged(subject.old.config, subject.adapter.config)
             yield ctx.finding(
                 RULE,
-                "breaks",
-                "the adapter was trained on another base",
+                level,
+                says,
                 old=_base(subject.old.config),
                 new=_base(subject.adapter.config),
                 path=path,
@@ -48,6 +52,27 @@ def check(ctx: Context) -> Iterator[Finding]:
                 side=subject.side,
                 plan=("revalidate-adapters",),
             )
+
+
+def _judged(old: dict[str, object], new: dict[str, object]) -> tuple[Level, str]:
+    """What two names of a base prove: a path or a quantised copy may well be the same base."""
+    before, after = (str(config.get("base_model_name_or_path")) for config in (old, new))
+    if old.get("revision") == new.get("revision"):
+        if _stem(before) == _stem(after) and before.count("/") == after.count("/") == 1:
+            return "unproven", "the adapter names another copy of the base"
+        if any(_is_path(name) for name in (before, after)):
+            return "unproven", "the adapter names its base by a path, which tells nothing about the base"
+    return "breaks", "the adapter was trained on another base"
+
+
+def _is_path(name: str) -> bool:
+    """Whether a name is a folder on somebody's disk: names of a hub are `owner/model`, or one of the oldest models'."""
+    return name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name
+
+
+def _stem(name: str) -> str:
+    """The name of a model without its owner and how it was quantised."""
+    return _QUANTISED.sub("", name.rpartition("/")[2].lower())
 
 
 def _base(config: dict[str, object]) -> str:

@@ -17,7 +17,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="the model runs code of its own, and that code changed",
     what="auto_map of config.json, tokenizer_config.json, preprocessor_config.json and processor_config.json, and the "
-    "Python files beside the weights, byte by byte.",
+    "Python files beside the weights, byte by byte; custom_generate/generate.py.",
     why="with trust_remote_code the server executes whatever the new version brings, with the server's rights",
     hint="review the code as you review your own, and pin it; or use the class that the library ships",
     bad='{"auto_map": {"AutoModelForCausalLM": "modeling_x.XForCausalLM"}}   (was absent)',
@@ -27,9 +27,12 @@ RULE = Rule(
     reads=("config", "tokenizer-config", "code"),
 )
 
+_LOOP = "custom_generate/generate.py"
+
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Whether there is code, whether its files are there, and whether it changed."""
+    yield from _generation(ctx)
     new = _maps(ctx.new)
     if not new:
         return
@@ -54,6 +57,18 @@ def check(ctx: Context) -> Iterator[Finding]:
             yield ctx.finding(RULE, "breaks", f"{name} {'went' if after is None else 'is new'}", path=name)
         elif ctx.same(name, name) != "same":
             yield ctx.finding(RULE, "breaks", f"{name} changed", path=name)
+
+
+def _generation(ctx: Context) -> Iterator[Finding]:
+    """The loop that `transformers` runs in place of its own where it is there."""
+    if _LOOP not in ctx.new.tree.files or (ctx.old is not None and ctx.same(_LOOP, _LOOP) == "same"):
+        return
+    if ctx.old is None:
+        yield ctx.finding(RULE, "hot", "generates with code of its own", path=_LOOP)
+        return
+    known = _LOOP in ctx.old.tree.files
+    message = f"{_LOOP} changed" if known else "generates with code of its own now"
+    yield ctx.finding(RULE, "breaks", message, path=_LOOP)
 
 
 def _maps(side: Side) -> list[tuple[str, str, str]]:

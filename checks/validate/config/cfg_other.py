@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from ....models.hf_config import text_config, text_part
+from ....models.strict_json import describe
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
@@ -18,7 +19,8 @@ RULE = Rule(
     family="CFG",
     severity=Severity.WARNING,
     summary="settings of config.json differ whose effect is not known here",
-    what="Every key of config.json, and of the language model's part in it, that no other rule judges.",
+    what="Every key of config.json, and of the language model's part in it, that no other rule judges; "
+    "those that must be objects.",
     why="the running graph was built with the old value: scales, caps, masks and biases change every answer silently",
     hint="start new replicas for the new version, or accept the finding with a reason if the key is only a note",
     bad='{"final_logit_softcapping": 30.0}   (was null)',
@@ -40,6 +42,7 @@ _ELSEWHERE = frozenset(key for keys in NAMES.values() for key in keys) | frozens
         *("sbert_ce_default_activation_function",),
     )
 )
+_OBJECTS = ("id2label", "label2id", "quantization_config")
 _NOTES = frozenset(
     (
         *("_name_or_path", "name_or_path", "transformers_version", "_commit_hash", "_attn_implementation"),
@@ -76,7 +79,8 @@ _DEFAULTS: dict[str, Any] = {
 
 
 def check(ctx: Context) -> Iterator[Finding]:
-    """One finding for all keys."""
+    """What no library loads, then one finding for all keys that differ."""
+    yield from _refused(ctx)
     if ctx.old is None or ctx.old.config is None or ctx.new.config is None:
         return
     old, new = text_config(ctx.old.config), text_config(ctx.new.config)
@@ -95,6 +99,17 @@ def check(ctx: Context) -> Iterator[Finding]:
         path="config.json",
         pointer=f"/{next(iter(changed))}",
     )
+
+
+def _refused(ctx: Context) -> Iterator[Finding]:
+    """Settings of a kind that the configuration classes of `transformers` raise at."""
+    config, before = ctx.new.config or {}, (ctx.old.config if ctx.old is not None else None) or {}
+    for key in _OBJECTS:
+        value = config.get(key)
+        if value is not None and not isinstance(value, dict) and {"architectures", "model_type"} & config.keys():
+            level = "hot" if before.get(key) == value else "breaks"
+            message = f"{key} is {describe(value)}, not an object: transformers refuses it"
+            yield ctx.finding(RULE, level, message, path="config.json", pointer=f"/{key}")
 
 
 def _changes(

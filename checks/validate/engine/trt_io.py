@@ -22,6 +22,8 @@ RULE = Rule(
     hint="restart the server with the new engine and its configuration",
 )
 
+# Where the builder keeps its measurements: nothing of it is in the engine.
+_NOTES = frozenset({"input_timing_cache", "output_timing_cache", "profiling_verbosity"})
 # Judged by TRT-PROFILE, TRT-PLUGIN, TRT-REFIT, TRT-TP and TRT-SM.
 _JUDGED = frozenset(
     {*LIMITS, *REFIT, "plugin_config", "mapping", "world_size", "auto_parallel_config", "sm", "producer"}
@@ -33,7 +35,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     for pair in pairs(ctx):
         for table in ("model", "build"):
             old, new = getattr(pair.old, table), getattr(pair.new, table)
-            for key in sorted((old.keys() | new.keys()) - _JUDGED):
+            for key in sorted((old.keys() | new.keys()) - _JUDGED - _NOTES):
                 if old.get(key) == new.get(key):
                     continue
                 lost = key.startswith("gather_") and bool(old.get(key)) and not new.get(key)

@@ -8,7 +8,7 @@ from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from . import model
 from .changes import both, changes
-from .judge import encodes
+from .judge import encodes, file_of
 
 RULE = Rule(
     id="TOK-FLAG",
@@ -16,7 +16,8 @@ RULE = Rule(
     family="TOK",
     severity=Severity.WARNING,
     summary="a setting of the tokenizer's model differs",
-    what="ignore_merges, byte_fallback, fuse_unk, unk_token, affixes, max_input_chars_per_word and dropout. Each is "
+    what="ignore_merges, byte_fallback, fuse_unk, unk_token, affixes, max_input_chars_per_word and dropout; the "
+    "chat format of a tekken file. Each is "
     "decided over the whole vocabulary where that is possible: ignore_merges changes nothing if every token is what "
     "its own text encodes to.",
     why="vocabulary and merges look the same while some texts encode differently: flipping ignore_merges of Llama 3 "
@@ -36,6 +37,16 @@ def check(ctx: Context) -> Iterator[Finding]:
     if pair is None:
         return
     old, new = pair
+    if old.instructions and new.instructions and old.instructions != new.instructions:
+        yield ctx.finding(
+            RULE,
+            "restart",
+            "messages are turned into text by another version of the chat format",
+            path=file_of(new),
+            pointer="/config/version",
+            old=old.instructions,
+            new=new.instructions,
+        )
     found = changes(old, new)
     if old.algorithm != new.algorithm or old.format != new.format or found.renamed or found.removed:
         return

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....report.finding import Severity
+from ..config.cfg_ctx import effective
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
 from .judge import file_of
@@ -23,7 +24,10 @@ RULE = Rule(
     bad='{"padding_side": "right"}   (was "left")',
     good='{"padding_side": "left"}',
     example="json",
-    exemptions=("a default that is only written out", "a limit that grows"),
+    exemptions=(
+        "a default that is only written out",
+        "a limit that grows, or that the context of the model lies below",
+    ),
     reads=("tokenizer-config", "tokenizer"),
 )
 
@@ -87,7 +91,9 @@ def _configured(ctx: Context, old_side: Side) -> Iterator[Finding]:
                 new=new.get(key),
             )
     before, after = _limit(old.get("model_max_length")), _limit(new.get("model_max_length"))
-    if after < before:
+    most = effective(old_side)
+    # Beyond what the model takes, a limit never cut anything.
+    if after < before and (most is None or after < most[0]):
         yield ctx.finding(
             RULE,
             "breaks",

@@ -13,7 +13,8 @@ RULE = Rule(
     family="WTS",
     severity=Severity.ERROR,
     summary="the index names tensors that the shards do not hold, or the other way around",
-    what="weight_map and total_size of *.safetensors.index.json against the headers of the shards.",
+    what="weight_map and total_size of *.safetensors.index.json against the headers of the shards, and a file of the "
+    "same name without an index beside them.",
     why="loaders trust the index: a tensor it puts elsewhere stays at its random initial value or the load fails",
     hint="write the index again from the shards (save_pretrained does), or fetch the missing shard",
 )

@@ -44,6 +44,7 @@ _PRE_NORM = (
 _UNEVEN = r"num_hidden_groups|block_configs|loop|cycle|recurr"
 _EMBEDDING = r"embed_tokens|embeddings?\b|embed_in|tokens?_embed|wte\b|tok_emb|word_emb|shared\.|\bw\.weight$"
 _NORM = r"norm\b|norm_f\b|ln_f\b"
+_HEAD = r"^(score|classifier|pre_classifier|qa_outputs|classification_head|\w+\.pooler)\."
 # Encoders and decoders, by the keys that count their layers.
 _HALVES = {
     "encoder.layers": ("encoder_layers",),
@@ -132,6 +133,8 @@ def _lost(old: Side, new: Side) -> Iterator[tuple[str, str]]:
             what = f"{listed(gap.names)}, which other layers still have" if gap.names else "all its tensors"
             yield f"layer {gap.layer} of '{name}' lost {what}", f"{name}.{gap.layer}"
             return
+    if gone := _headless(old, new):
+        yield "what the classes come from is gone", gone
     stack = language(found)
     if stack is None or stack.name not in after:
         return
@@ -140,6 +143,15 @@ def _lost(old: Side, new: Side) -> Iterator[tuple[str, str]]:
         yield "the norm behind the last layer is gone", _norms(stack, rest[0])
     if _some(_EMBEDDING, rest[0]) and not _some(_EMBEDDING, rest[1]) and not _retied(new, rest[1]):
         yield "the embedding is gone", _some(_EMBEDDING, rest[0])
+
+
+def _headless(old: Side, new: Side) -> str:
+    """A tensor of OLD's classifier that NEW lacks, with nothing in its place."""
+    if old.weights is None or new.weights is None or not _ends_with(new.config or {}, _CLASSES):
+        return ""
+    lost = [name for name in old.weights.tensors if name not in new.weights.tensors and re.search(_HEAD, name)]
+    added = any(re.search(_HEAD, name) for name in new.weights.tensors.keys() - old.weights.tensors.keys())
+    return "" if added or not lost else lost[0]
 
 
 def _retied(side: Side, rest: list[str]) -> bool:
