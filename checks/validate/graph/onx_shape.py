@@ -120,25 +120,56 @@ class _Against:
                 continue
             size = old.shape[axis]
             known = self.old.required.get(axis_of(old.name, axis), (size if not dynamic(size) else None, ""))[0]
-            if known == number:
+            known = self.old.either.get(axis_of(old.name, axis), (None, ""))[0] if known is None else known
+            least = self.old.least.get(axis_of(old.name, axis), (None, ""))[0] if known is None else None
+            if number in (known, least):
                 continue
             # Where not all of the old graph is known, it may hold the size, too.
-            level: Level = "unproven" if known is None and self.old.blind else self.ctx.client_level("tensor")
-            yield (
-                axis_of(value.name, axis),
-                self.ctx.finding(
-                    RULE,
-                    level,
-                    f"input '{value.name}' axis {axis} only works with another size",
-                    old=show_size(size) if known is None else known,
-                    new=number,
-                    why=why,
-                    path=self.pair.new.file,
-                    tensor=value.name,
-                    pointer=_pointer(axis, "input"),
-                ),
+            doubtful = known is None and (self.old.blind if least is None else least < number)
+            text = f"input '{value.name}' axis {axis} only works with another size"
+            was = least if known is None and least is not None else known
+            yield self._input(
+                value, axis, text, show_size(size) if was is None else was, held=(number, why), doubtful=doubtful
             )
         yield from self._multiples(before)
+        yield from self._looser(before)
+
+    def _looser(self, before: dict[str, Value]) -> Iterator[tuple[str, Finding]]:
+        """Open sizes that NEW takes as one number or 1, or from a number on."""
+        for value in promised(self.pair.new, "inputs") if self.new.either or self.new.least else ():
+            old = before.get(value.name)
+            for axis, size in enumerate(value.shape or ()):
+                name = axis_of(value.name, axis)
+                if not dynamic(size) or name in self.new.required or old is None or axis >= len(old.shape or ()):
+                    continue
+                sent, held = (old.shape or ())[axis], axis_of(old.name, axis)
+                exact = self.old.required.get(held) or self.old.either.get(held)
+                known = sent if isinstance(sent, int) and not dynamic(sent) else exact[0] if exact else None
+                least = self.old.least.get(held, (0, ""))[0]
+                number, why = self.new.either.get(name, (0, ""))
+                if number and known not in (1, number) and (known is not None or least != number):
+                    doubtful = known is None and (self.old.blind or 0 < least < number)
+                    text = f"input '{value.name}' axis {axis} only works with another size"
+                    yield self._input(
+                        value, axis, text, known or least or show_size(sent), held=(number, why), doubtful=doubtful
+                    )
+                    continue
+                number, why = self.new.least.get(name, (0, ""))
+                if number > (least if known is None else known):
+                    text = f"input '{value.name}' axis {axis} needs a larger size"
+                    yield self._input(
+                        value, axis, text, known or least or show_size(sent), held=(number, why), doubtful=known is None
+                    )
+
+    def _input(
+        self, value: Value, axis: int, text: str, old: str | int, *, held: tuple[int, str], doubtful: bool
+    ) -> tuple[str, Finding]:
+        level: Level = "unproven" if doubtful else self.ctx.client_level("tensor")
+        new, why = held
+        path, place = self.pair.new.file, _pointer(axis, "input")
+        return axis_of(value.name, axis), self.ctx.finding(
+            RULE, level, text, old=old, new=new, why=why, path=path, tensor=value.name, pointer=place
+        )
 
     def _multiples(self, before: dict[str, Value]) -> Iterator[tuple[str, Finding]]:
         """Open sizes that NEW can only divide into pieces of another length."""

@@ -19,6 +19,8 @@ def broadcast(call: Call, shapes: list[Shape], what: str = "broadcasts") -> Shap
         if clash := _clash(result, shape):
             call.fault(f"{what} {show_shape(result)} and {show_shape(shape)}, but {clash}")
         columns = list(zip_longest(reversed(result), reversed(shape), fillvalue=ONE))
+        for a, b in columns:
+            _hold(call, a, b, f"{what} {show_shape(result)} and {show_shape(shape)}")
         result = tuple(reversed([_wider(a, b) for a, b in columns]))
         call.result.blind |= any(a != b and ONE not in (a, b) and (unclear(a) or unclear(b)) for a, b in columns)
     return result
@@ -27,6 +29,13 @@ def broadcast(call: Call, shapes: list[Shape], what: str = "broadcasts") -> Shap
 def _clash(left: Shape, right: Shape) -> str:
     pairs = [(fixed(a), fixed(b)) for a, b in zip(reversed(left), reversed(right), strict=False)]
     return next((f"{a} is not {b}" for a, b in pairs if a != b and 1 not in (a, b) and None not in (a, b)), "")
+
+
+def _hold(call: Call, a: Term, b: Term, text: str) -> None:
+    """An open size against a number must be it, or 1."""
+    for open_, number in ((a, fixed(b)), (b, fixed(a))):
+        if number is not None and number > 1 and open_[0] == 1 and len(open_[1]) == 1:
+            call.result.either.setdefault(open_[1][0], (number, f"{call.node.op} {text}"))
 
 
 def _wider(a: Term, b: Term) -> Term:

@@ -46,14 +46,17 @@ class Inferred:
     """What follows from a graph.
 
     `faults` are operators that fail on every input. `required` maps a named size to the only number that the graph
-    works with, and `multiples` to one that it has to be a multiple of, and why. `blind` says that some operator may ask
-    for more: shapes that it works with are unknown.
+    works with, `multiples` to one that it has to be a multiple of, `least` to the smallest, and `either` to the
+    only one besides 1, each with why. `blind` says that some operator may ask for more: shapes that it works with are
+    unknown.
     """
 
     facts: dict[str, Fact] = field(default_factory=dict[str, Fact])
     faults: list[Fault] = field(default_factory=list[Fault])
     required: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     multiples: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
+    least: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
+    either: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     blind: bool = False
 
     def shape(self, name: str) -> Shape | None:
@@ -159,6 +162,11 @@ class Call:
         if before[0] != number:
             self.fault(f"{text}: it needs {name} to be {number}, {before[1]} needs it to be {before[0]}")
 
+    def at_least(self, name: str, number: int, text: str) -> None:
+        """A named size must not be smaller than this number."""
+        if number > self.result.least.get(name, (0, ""))[0]:
+            self.result.least[name] = number, f"{self.node.op} {text}"
+
 
 def infer(model: OnnxModel, source: Source | None) -> Inferred:
     """Shapes of every tensor of the main graph that an output needs.
@@ -176,9 +184,29 @@ def infer(model: OnnxModel, source: Source | None) -> Inferred:
         return result
     _start(model, result, source)
     own = {(domain, name) for domain, name, _ in model.functions}
+    _steps(order, opset, {key: step for key, step in STEPS.items() if key not in own}, source, result)
+    return result
+
+
+def follow(graph: Graph, call: Call, result: Inferred) -> None:
+    """What follows inside the body of an operator, from the facts that `result` begins with."""
+    from .operators import STEPS
+
+    order = _order(graph)
+    if order is None:
+        result.blind = True
+        return
+    for name, tensor in graph.initializers.items():
+        result.facts[name] = _known(tensor, call.source)
+    _steps(order, call.opset, STEPS, call.source, result)
+
+
+def _steps(
+    order: list[Node], opset: int, steps: dict[tuple[str, str], Step], source: Source | None, result: Inferred
+) -> None:
     facts = result.facts
     for node in order:
-        step = None if (node.domain, node.op) in own else STEPS.get((node.domain, node.op))
+        step = steps.get((node.domain, node.op))
         if step is None or not node.outputs or not node.outputs[0]:
             result.blind = True
             continue
@@ -188,7 +216,6 @@ def infer(model: OnnxModel, source: Source | None) -> Inferred:
                 facts[name] = fact
         if node.outputs[0] not in facts:
             result.blind = True
-    return result
 
 
 def _start(model: OnnxModel, result: Inferred, source: Source | None) -> None:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from . import elementwise, layout, pieces, products
+from . import bodies, classic, elementwise, layout, pieces, products
 from .engine import Step
 
-STEPS: dict[tuple[str, str], Step] = {**elementwise.STEPS, **layout.STEPS, **pieces.STEPS, **products.STEPS}
+STEPS: dict[tuple[str, str], Step] = {
+    **elementwise.STEPS,
+    **layout.STEPS,
+    **pieces.STEPS,
+    **products.STEPS,
+    **classic.STEPS,
+    **bodies.STEPS,
+}
