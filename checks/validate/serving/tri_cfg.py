@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ....models.onnx import OnnxModel, Value
@@ -9,7 +10,8 @@ from ....report.finding import Severity
 from ...lint.sources.pbtxt import Message
 from ..graph.contract import dynamic, optional, promised
 from ..rulebase import Context, Finding, Level, Rule
-from .triton import FREE, TYPES, Declared, TritonModel, read, served
+from .triton import FILENAMES, FREE, TYPES, Declared, TritonModel, read, served, true
+from .triton_repository import problems
 
 RULE = Rule(
     id="TRI-CFG",
@@ -18,11 +20,14 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="config.pbtxt and the model disagree, or its promises to clients changed",
     what="Names, data types, dims and max_batch_size of config.pbtxt against the model.onnx of each version, and "
-    "against the configuration that serves now.",
+    "against the configuration that serves now; whether the files, versions and models that it names are there.",
     why="one config.pbtxt serves all versions: Triton refuses the new version, or clients get another contract",
     hint="write config.pbtxt for the new model, or let the ONNX backend complete it (leave inputs and outputs out)",
     references=("https://github.com/triton-inference-server/server/issues/7406",),
-    exemptions=("a configuration that leaves inputs and outputs to auto-completion", "edits of instance groups"),
+    exemptions=(
+        "a configuration that leaves inputs and outputs to auto-completion",
+        "edits of instance groups, threads and memory",
+    ),
 )
 
 
@@ -34,6 +39,11 @@ def check(ctx: Context) -> Iterator[Finding]:
         for model in served(ctx.new, config):
             for message, line in _mismatches(config, model):
                 yield ctx.finding(RULE, "restart", f"{message} in {model.file}", path=name, line=line)
+        # What OLD has, too, is served for all that.
+        known = list(problems(ctx.old, before, before[name])) if ctx.old is not None and name in before else []
+        for problem in problems(ctx.new, configs, config):
+            if problem not in known:
+                yield ctx.finding(RULE, problem.level, problem.message, path=name, pointer=problem.field)
         if name in before:
             yield from _promises(ctx, before[name], config)
     for name in before.keys() - configs.keys():
@@ -63,7 +73,7 @@ def _mismatches(config: TritonModel, model: OnnxModel) -> Iterator[tuple[str, in
 def _fits(declared: Declared, value: Value, batch: int) -> bool:
     if value.shape is None:
         return True
-    dims = declared.shape(batch)
+    dims = declared.inside(batch)
     if len(dims) != len(value.shape):
         return declared.dims == (1,) and not value.shape  # Triton has no scalars: it reshapes
     return all(dynamic(b) or a in (b, -1) for a, b in zip(dims, value.shape, strict=True))
@@ -78,6 +88,10 @@ def _promises(ctx: Context, old: TritonModel, new: TritonModel) -> Iterator[Find
             yield ctx.finding(RULE, "unproven", f"'{key}' changed", path=new.file, pointer=key)
     if new.backend != old.backend:
         yield ctx.finding(RULE, "unproven", "'backend' changed", path=new.file, old=old.backend, new=new.backend)
+    was_named, named = (config.root.scalar("name") for config in (old, new))
+    if was_named and named and was_named != named and not new.folder:
+        message = "clients call the model by its name, which changed"
+        yield ctx.finding(RULE, ctx.client_level("wire"), message, old=was_named, new=named, path=new.file)
     if new.sequences and not old.sequences:
         message = "requests need a sequence id now: sequence_batching is new"
         yield ctx.finding(RULE, "breaks", message, path=new.file, pointer="sequence_batching")
@@ -97,7 +111,7 @@ def _promises(ctx: Context, old: TritonModel, new: TritonModel) -> Iterator[Find
             elif now is not None:
                 yield from _tensor(ctx, kind, (old, each), (new, now), level)
         if before and kind == "input":
-            for each in found.values():
+            for each in (each for each in found.values() if not each.optional):
                 yield ctx.finding(RULE, level, f"input '{each.name}' is new", path=new.file, line=each.line)
 
 
@@ -106,6 +120,8 @@ def _tensor(
 ) -> Iterator[Finding]:
     """A type or shape that changed, the batch dimension of max_batch_size included."""
     (before, was), (after, now) = old, new
+    if was.optional and not now.optional:
+        yield ctx.finding(RULE, level, f"input '{was.name}' is no longer optional", path=after.file, line=now.line)
     shapes = was.shape(before.max_batch_size), now.shape(after.max_batch_size)
     if was.type == now.type and shapes[0] == shapes[1]:
         return
@@ -123,16 +139,35 @@ def _tensor(
     )
 
 
-_JUDGED = frozenset({"input", "output", "max_batch_size", "name", "backend", "platform"})
+_JUDGED = frozenset({"input", "output", "max_batch_size", "name", "backend", "platform", "version_policy"})
 _TUNING = frozenset({"instance_group", "dynamic_batching", "optimization", "model_warmup", "response_cache"})
+# Parameters of backends that change how fast a model runs and how much memory it takes, never what it answers.
+_PARAMETERS = re.compile(
+    r"(intra|inter)_op_thread_count|execution_mode|level|(enable|disable)_\w*(mem|arena|cache|pattern)\w*|arena\w*"
+    r"|memory\.\w+|session\.\w*(thread|spinning|allocator|arena)\w*|(gpu_)?mem_limit|cudnn_conv_\w+|optimization\.\w+"
+    r"|(ENABLE|DISABLE|INFERENCE)_\w*(CACHE|CLEANING|MODE|EXECUTION)\w*|NUM_THREADS|num_threads",
+    re.IGNORECASE,
+)
 
 
 def _unjudged(config: TritonModel) -> dict[str, list[object]]:
-    """Every other field, in a form that compares by value."""
+    """Every other field, in a form that compares by value; without defaults that are only written out."""
     found: dict[str, list[object]] = {}
     for field in config.root.fields:
-        if field.name not in _JUDGED | _TUNING:
-            found.setdefault(field.name, []).append(_plain(field.value))
+        value, key = field.value, field.name
+        if key in _JUDGED | _TUNING or value == "":
+            continue
+        if key == "default_model_filename" and value == FILENAMES.get(config.backend):
+            continue
+        if isinstance(value, Message):
+            if key == "model_transaction_policy" and not true(value.scalar("decoupled")):
+                continue
+            if key == "parameters":
+                name = str(value.scalar("key") or "")
+                if _PARAMETERS.fullmatch(name):
+                    continue
+                key = f"parameters of {name}"
+        found.setdefault(key, []).append(_plain(value))
     return found
 
 

@@ -29,6 +29,24 @@ TYPES = {
     "tensor(bfloat16)": "TYPE_BF16",
 }
 
+# The same by the number of the enum, which the text format takes for a name.
+_NUMBERED = (
+    *(
+        "TYPE_INVALID",
+        "TYPE_BOOL",
+        "TYPE_UINT8",
+        "TYPE_UINT16",
+        "TYPE_UINT32",
+        "TYPE_UINT64",
+        "TYPE_INT8",
+        "TYPE_INT16",
+    ),
+    *("TYPE_INT32", "TYPE_INT64", "TYPE_FP16", "TYPE_FP32", "TYPE_FP64", "TYPE_STRING", "TYPE_BF16"),
+)
+
+# What backends load from a version's folder where default_model_filename does not say.
+FILENAMES = {"onnxruntime": "model.onnx", "tensorrt": "model.plan", "pytorch": "model.pt", "python": "model.py"}
+
 # Backends by the platform that stood for them before Triton had backends (triton-inference-server/backend).
 PLATFORMS = {"onnxruntime_onnx": "onnxruntime", "tensorrt_plan": "tensorrt", "pytorch_libtorch": "pytorch"}
 FREE = 1 << 62
@@ -42,10 +60,18 @@ class Declared:
     type: str
     dims: tuple[int, ...]
     line: int
+    optional: bool = False
+    reshape: tuple[int, ...] | None = None
+    labels: str = ""
 
     def shape(self, batch: int) -> tuple[int, ...]:
         """What clients send or get: with the batch dimension in front where max_batch_size is set."""
         return (-1, *self.dims) if batch > 0 else self.dims
+
+    def inside(self, batch: int) -> tuple[int, ...]:
+        """The shape that the model gets or gives."""
+        dims = self.dims if self.reshape is None else self.reshape
+        return (-1, *dims) if batch > 0 else dims
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +91,16 @@ class TritonModel:
         if backend is not None and backend.value:
             return str(backend.value)
         return "" if platform is None else PLATFORMS.get(str(platform.value), str(platform.value))
+
+    @property
+    def filename(self) -> str:
+        """The file or folder that the backend loads of a version; empty where that is not known."""
+        return str(self.root.scalar("default_model_filename") or FILENAMES.get(self.backend, ""))
+
+    @property
+    def folder(self) -> str:
+        """The folder of the configuration inside the model; empty at its top."""
+        return self.file.rpartition("/")[0]
 
     @property
     def largest_batch(self) -> int:
@@ -104,11 +140,32 @@ def _declared(root: Message, kind: str) -> Iterator[Declared]:
     for field in root.all(kind):
         if not isinstance(field.value, Message):
             continue
-        name, data_type = field.value.get("name"), field.value.get("data_type")
-        dims = tuple(each.value for each in field.value.all("dims") if isinstance(each.value, int))
+        each = field.value
+        reshape = each.messages("reshape")
         yield Declared(
-            str(name.value) if name else "", str(data_type.value) if data_type else "", dims, field.name_span.line
+            str(each.scalar("name") or ""),
+            _type(each.scalar("data_type")),
+            _sizes(each, "dims"),
+            field.name_span.line,
+            true(each.scalar("optional")),
+            _sizes(reshape[-1], "shape") if reshape else None,
+            str(each.scalar("label_filename") or ""),
         )
+
+
+def _sizes(message: Message, name: str) -> tuple[int, ...]:
+    return tuple(each.value for each in message.all(name) if isinstance(each.value, int))
+
+
+def _type(value: object) -> str:
+    if isinstance(value, int) and 0 <= value < len(_NUMBERED):
+        return _NUMBERED[value]
+    return "" if value is None else str(value)
+
+
+def true(value: object) -> bool:
+    """Whether a field of the type bool is set, in any of the ways that the text format writes it."""
+    return value is True or value == 1 or str(value) in ("true", "True", "t")
 
 
 def served(side: Side, config: TritonModel) -> list[OnnxModel]:
@@ -117,6 +174,10 @@ def served(side: Side, config: TritonModel) -> list[OnnxModel]:
     found: list[OnnxModel] = []
     for name, model in side.onnx.items():
         path = PurePosixPath(name)
-        if path.parent.parent == folder and path.parent.name.isdigit() and path.name == "model.onnx":
+        if (
+            path.parent.parent == folder
+            and path.parent.name.isdigit()
+            and path.name == (config.filename or "model.onnx")
+        ):
             found.append(model)
     return found

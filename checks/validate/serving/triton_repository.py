@@ -1,0 +1,100 @@
+"""Whether what a config.pbtxt names is there: its folder, versions, files, and the models that an ensemble calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..rulebase import Level
+from ..side import Side
+from .triton import TritonModel
+from .versions import policy, present, served_versions
+
+_MAPS = ("input_map", "output_map")
+
+# The fields of ModelConfig in model_config.proto of triton-inference-server/common; Triton refuses any other.
+_FIELDS = frozenset(
+    (
+        *("name", "platform", "backend", "runtime", "version_policy", "max_batch_size", "input", "output"),
+        *("batch_input", "batch_output", "optimization", "dynamic_batching", "sequence_batching", "parameters"),
+        *("ensemble_scheduling", "instance_group", "default_model_filename", "cc_model_filenames", "metric_tags"),
+        *("model_warmup", "model_operations", "model_transaction_policy", "model_repository_agents"),
+        *("response_cache", "model_metrics"),
+    )
+)
+
+
+class Problem(NamedTuple):
+    """What keeps Triton from loading a model, or a client from what is promised, and the field that says so."""
+
+    level: Level
+    message: str
+    field: str
+
+
+def problems(side: Side, configs: dict[str, TritonModel], config: TritonModel) -> Iterator[Problem]:
+    """What is wrong with one configuration of a repository, from its own files."""
+    name = str(config.root.scalar("name") or "")
+    folder = config.folder.rpartition("/")[2]
+    if name and folder and name != folder:
+        yield Problem("breaks", f"the name is '{name}' in a folder '{folder}': Triton refuses the model", "name")
+    for field in dict.fromkeys(each.name for each in config.root.fields):
+        if field not in _FIELDS:
+            yield Problem("unproven", f"Triton knows no field '{field}' and refuses the file", field)
+    prefix = f"{config.folder}/" if config.folder else ""
+    for each in config.outputs:
+        if each.labels and f"{prefix}{each.labels}" not in side.tree.files:
+            message = f"the labels of output '{each.name}' are not there: '{each.labels}'"
+            yield Problem("breaks", f"{message}, Triton refuses the model", "output/label_filename")
+    yield from _versions(side, config, prefix)
+    for step in (step for each in config.root.messages("ensemble_scheduling") for step in each.messages("step")):
+        called = str(step.scalar("model_name") or "")
+        if len(configs) > 1:  # alone, an ensemble says nothing about the models it calls
+            yield from _step(side, configs, called, step.scalar("model_version"))
+            yield from _maps(configs, called, {k: [str(m.scalar("key")) for m in step.messages(k)] for k in _MAPS})
+
+
+def _versions(side: Side, config: TritonModel, prefix: str) -> Iterator[Problem]:
+    there = present(side.tree, config.folder)
+    if not there:
+        return  # the configuration without the model
+    serves = served_versions(side.tree, config)
+    wanted = [version for version in policy(config).specific if version not in there]
+    if wanted:
+        said = f"version {', '.join(map(str, wanted))} is not there, which version_policy names"
+        yield Problem("unproven" if serves else "breaks", said, "version_policy")
+    if config.filename and not config.root.get("cc_model_filenames"):
+        for version in serves:
+            path = f"{prefix}{version}/{config.filename}"
+            if not any(name == path or name.startswith(f"{path}/") for name in side.tree.files):
+                message = f"the {config.backend or 'backend'} model is not there: '{path}'"
+                yield Problem("breaks", message, "default_model_filename")
+
+
+def _step(side: Side, configs: dict[str, TritonModel], called: str, version: object) -> Iterator[Problem]:
+    found = _named(configs, called)
+    folders = {name.split("/")[-3] for name in side.tree.files if name.count("/") > 1}
+    if found is None:
+        if called not in folders:
+            yield Problem("breaks", f"the ensemble calls a model '{called}' that is not there", "ensemble_scheduling")
+        return
+    serves = served_versions(side.tree, found)
+    if isinstance(version, int) and version > 0 and serves and version not in serves:
+        message = f"the ensemble calls version {version} of '{called}', which is not served"
+        yield Problem("breaks", message, "ensemble_scheduling")
+
+
+def _maps(configs: dict[str, TritonModel], called: str, maps: dict[str, list[str]]) -> Iterator[Problem]:
+    found = _named(configs, called)
+    if found is None:
+        return
+    for kind, tensors in (("input", found.inputs), ("output", found.outputs)):
+        names = {each.name for each in tensors}
+        for key in maps[f"{kind}_map"]:
+            if names and key not in names:
+                message = f"the ensemble maps the {kind} '{key}', which '{called}' does not have"
+                yield Problem("breaks", message, "ensemble_scheduling")
+
+
+def _named(configs: dict[str, TritonModel], name: str) -> TritonModel | None:
+    return next((each for each in configs.values() if each.folder.rpartition("/")[2] == name), None)
