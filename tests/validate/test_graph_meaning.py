@@ -128,6 +128,23 @@ def nearest(targets: str, seed: int = 0) -> str:
     return head(body, seed, outputs="float[N,1] y", weights=held)
 
 
+def joined(left: int, right: int, seed: int = 0) -> str:
+    """Scores and probabilities side by side."""
+    held = f"{weight('w', 4, left, seed=seed)}, {weight('u', 4, right, seed=seed)}"
+    body = "a = MatMul(x, w) b = MatMul(x, u) p = Sigmoid(b) y = Concat <axis=1> (a, p)"
+    return graph(body, outputs="float[N,6] y", weights=held)
+
+
+def halves(names: str, seed: int = 0) -> str:
+    body = f"z = MatMul(x, w) {names} = Split <axis=1> (z)"
+    return graph(body, outputs="float[N,2] y, float[N,2] q", weights=weight("w", 4, 4, seed=seed))
+
+
+def compared(body: str) -> str:
+    """Two texts beside each other, both sent."""
+    return graph(f"z = MatMul(x, d) {body}", "float[N,4] x, float[4,3] d", weights=ONE)
+
+
 SHARED = "p = Sigmoid(z) u = Constant <value = int64[1] {1}> () t = ReduceSum(p, u) y = Div(p, t)"
 PROBABLE = svm(", prob_a = [-2.0], prob_b = [0.1]")
 SOFTMAX = head("y = Softmax <axis=-1> (z)")
@@ -189,6 +206,18 @@ HEADS = [
     Case("decisions of support vectors", PROBABLE, svm(), "unproven", HEAD),
     Case("probabilities of support vectors", svm(), PROBABLE, "unproven", HEAD),
     Case("support vectors, retrained", PROBABLE, svm(", prob_a = [-1.5], prob_b = [0.2]", 0.2)),
+    Case("joined parts", joined(2, 4), joined(3, 3), "unproven", HEAD),
+    Case("joined parts, retrained", joined(2, 4), joined(2, 4, 1)),
+    Case("halves swapped", halves("y, q"), halves("q, y"), "unproven", HEAD),
+    Case("halves, retrained", halves("y, q"), halves("y, q", 1)),
+    Case("distance in place of similarity", compared("y = Identity(z)"), compared("y = Sub(one, z)"), "unproven", HEAD),
+    Case("similarity in place of distance", compared("y = Sub(one, z)"), compared("y = Identity(z)"), "unproven", HEAD),
+    Case(
+        "distance written otherwise",
+        compared("y = Sub(one, z)"),
+        compared("n = Identity(z) y = Sub(one, n)"),
+        same=True,
+    ),
     Case("times one", SOFTMAX, head("p = Softmax(z) y = Mul(p, c)", weights="float c = {1}"), same=True),
     Case("an Identity more", SOFTMAX, head("p = Softmax(z) y = Identity(p)"), same=True),
     Case("transposed twice", SOFTMAX, head("t = Transpose(z) p = Softmax <axis=0> (t) y = Transpose(p)"), same=True),

@@ -25,6 +25,8 @@ _SCALES = {
     "QLinearConcat": 0,
     "QLinearAveragePool": 3,
 }
+_SINGLE = frozenset({"Add", "Sub", "Mul", "Div", "Relu", "Neg", "Exp", "Clip"})
+_LONG = 20
 _SAME = {"GreaterOrEqual": "Greater", "LessOrEqual": "Less", "Upsample": "Resize"}
 
 
@@ -181,13 +183,37 @@ def affine(reading: Reading, found: Meaning) -> Affine | None:
 
 def bias(reading: Reading, found: Meaning) -> bool:
     """Whether an Add is the bias of a product, which is trained with it."""
-    if found.op not in ("Add", "Sub"):
+    if found.op not in ("Add", "Sub") or (found.op == "Sub" and reading.held(found.inputs[0]) is not None):
         return False
     for each in found.inputs:
         made = reading.maker(reading.plain(each)) if reading.held(each) is None else None
         if made is not None and made[0].op in _PRODUCTS:
+            if made[0].op == "MatMul" and not any(_weight(reading, value) for value in made[0].inputs):
+                return False  # what a client sends, or two computed values: nothing was trained with it
             return len([value for value in made[0].inputs if value]) < 3 or made[0].op == "FusedMatMul"
     return False
+
+
+def _weight(reading: Reading, value: int) -> bool:
+    """Whether a value is a weight, perhaps turned or made of integers."""
+    made = reading.maker(reading.plain(value))
+    turned = made is not None and made[0].op == "Transpose" and bool(made[0].inputs)
+    return reading.held(value) is not None or (turned and made is not None and _weight(reading, made[0].inputs[0]))
+
+
+def width(reading: Reading, value: int) -> int:
+    """How many columns the product that makes a value has, through what changes each number by itself; 0: not known."""
+    for _ in range(_LONG):
+        made = reading.maker(reading.plain(value))
+        if made is None or made[0].domain or len(made[0].inputs) < 1:
+            break
+        step = made[0]
+        if step.op in ("MatMul", "Gemm") and (held := reading.flow.held.get(step.inputs[1])) and held.dims:
+            return held.dims[0 if reading.number(step, "transB", 0) else -1]
+        if step.op not in ACTIVATIONS | _SINGLE:
+            break
+        value = next((each for each in step.inputs if each and reading.held(each) is None), 0)
+    return 0
 
 
 def probable(reading: Reading, step: Step) -> bool:

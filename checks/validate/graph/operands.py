@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Scalar, Values
-from .meanings import Meaning, affine, bias, bounded, quantised
+from .meanings import Meaning, affine, bias, bounded, quantised, width
 from .reading import Reading, integral, textual
 
 CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "BatchNormalization", "MaxPool", "AveragePool", "QLinearConv"})
@@ -100,6 +100,13 @@ def means(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Iterat
         was, now = old.values(before.inputs[1]), new.values(after.inputs[1])
         if was and now and not _close(was, now):
             yield Difference("unproven", "divisor of a mean", _show(was), _show(now))
+
+
+def pieces(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Iterator[Difference]:
+    """Where the parts that a Concat joins begin and end, if they are as wide together as before."""
+    was, now = ([width(reading, each) for each in m.inputs] for reading, m in ((old, before), (new, after)))
+    if all(was) and all(now) and was != now and sum(was) == sum(now):
+        yield Difference("unproven", "size of joined parts", *(", ".join(map(str, each)) for each in (was, now)))
 
 
 def _numbers(old: Reading, new: Reading, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:

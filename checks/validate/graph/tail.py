@@ -30,6 +30,7 @@ from .operands import Difference
 from .reading import SHAPING, TRANSPARENT, Reading
 
 _LIMIT = 2000
+_SCORES = frozenset({"Add", "Sub", "Sum", "MatMul", "Gemm"})
 _NESTED = 20
 
 
@@ -138,6 +139,12 @@ class _Pairing:
     def strong(self, before: Meaning, after: Meaning) -> bool:
         """Whether one of two operators decides what the values mean."""
         kinds = {before.op, after.op}
+        svm = any(
+            found.op == "SVMClassifier" and found.place == 1 and meanings.probable(reading, found.step)
+            for reading, found in ((self.old, before), (self.new, after))
+        )
+        if svm and kinds & _SCORES:
+            return True
         return bool(kinds & STRONG) or meanings.normalised(self.old, before) != meanings.normalised(self.new, after)
 
     def undecoded(self, a: _At, b: _At, before: Meaning, after: Meaning) -> tuple[_At, _At] | None:
@@ -166,6 +173,10 @@ class _Pairing:
             yield from self.transforms(before, after)
             return
         yield from self.axes(a, b, before, after, exposed)
+        if op == "Split" and exposed and before.place != after.place:
+            yield Difference("unproven", "part of what is split", before.place, after.place)
+        if op == "Concat" and exposed and len(before.inputs) == len(after.inputs):
+            yield from operands.pieces(self.old, self.new, before, after)
         if op in operands.COMPARED or op in AFFINE or op in PASSES or op in JOINS or op in LOOKUPS:
             yield from operands.compare(self.old, self.new, before, after, exposed)
         elif before.step.domain == "com.microsoft":
