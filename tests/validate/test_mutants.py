@@ -262,7 +262,7 @@ output [{ name: "%(y)s" data_type: TYPE_FP32 dims: [ %(classes)d ] }]
 
 def triton(inputs: Any = None, outputs: Any = OUT, **changes: Any) -> Files:
     told = {"batch": 8, "x": "x", "y": "y", "kind": "FP32", "width": 8, "classes": 4, "more": "", **changes}
-    model = onnx_model(inputs or {"x": IO["x"], "n": ("int64", ["batch", 1])}, outputs)
+    model = onnx_model(inputs or {"x": IO["x"], "n": ("int64", ["batch"])}, outputs)
     return {"config.pbtxt": PBTXT % told, "1/model.onnx": model}
 
 
@@ -272,7 +272,7 @@ def incident_23_triton() -> Iterator[Mutant]:
         *({"classes": 5}, {"classes": 1000}, {"batch": 4}, {"batch": 0}, {"batch": 1}),
     ):
         yield Mutant(f"pbtxt {change}", triton(), triton(**change), ("restart", "breaks"), "TRI-CFG")
-    other = {"x": ("float", ["batch", 3, 16]), "n": ("int64", ["batch", 1])}
+    other = {"x": ("float", ["batch", 3, 16]), "n": ("int64", ["batch"])}
     yield Mutant("model moved on", triton(), triton(other), ("breaks",), "TRI-CFG")
 
 
@@ -390,8 +390,8 @@ def settings_lost() -> Iterator[Mutant]:
         yield Mutant(f"{key}", llama_gguf(), llama_gguf(**{key: value}), ("unproven", "restart"), "GGF-META")
     flag = {"tokenizer.ggml.add_bos_token": True}
     yield Mutant("BOS", llama_gguf(), llama_gguf(**flag), ("restart", "breaks"), "GGF-META")
-    for more in ("default_model_filename: 'b.onnx'", "version_policy: { latest { num_versions: 2 } }"):
-        yield Mutant(f"pbtxt {more}", triton(), triton(more=more), ("unproven",), "TRI-CFG")
+    for more in ("default_model_filename: 'b.onnx'", "version_policy: { specific { versions: [ 2 ] } }"):
+        yield Mutant(f"pbtxt {more}", triton(), triton(more=more), ("breaks",), "TRI-CFG")
 
 
 def harmless() -> Iterator[Mutant]:
