@@ -94,7 +94,8 @@ class Node(NamedTuple):
 class Graph:
     """A graph, or the body of a function (which has plain names for inputs and outputs, and `opsets` of its own).
 
-    `noted` are the spans of what the graph says about tensors inside it (value_info), which nobody has to read.
+    `defaults` are values of a function's attributes that a call need not give. `noted` are the spans of what the graph
+    says about tensors inside it (value_info), which nobody has to read.
     """
 
     name: str = ""
@@ -103,6 +104,7 @@ class Graph:
     initializers: dict[str, Initializer] = field(default_factory=dict[str, Initializer])
     nodes: list[Node] = field(default_factory=list[Node])
     opsets: dict[str, int] = field(default_factory=dict[str, int])
+    defaults: list[Attribute] = field(default_factory=list[Attribute])
     noted: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
 
     def walk(self) -> Iterator[Graph]:

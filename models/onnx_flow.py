@@ -144,7 +144,8 @@ class _Builder:
     def call(self, step: Step, body: Graph, opsets: dict[str, int], depth: int) -> None:
         """The steps of a function in the place of its call."""
         inner: Env = {value.name: known for value, known in zip(body.inputs, step.inputs, strict=False)}
-        self.graph(body, inner, step.attributes, opsets, depth + 1)
+        given = {each.name: each for each in body.defaults} | step.attributes
+        self.graph(body, inner, given, opsets, depth + 1)
         for value, output in zip(body.outputs, step.outputs, strict=False):
             made = inner.get(value.name, 0)
             self.result.steps.append(Step("Identity", "", (made,), (output,), {}, step.version, step.name))

@@ -114,6 +114,8 @@ class Reader:
                     body.opsets[imported] = version
                 case 10:
                     domain = text(w, value, stop)
+                case 11:
+                    body.defaults.append(self.attribute(value, stop))
                 case 13:
                     overload = text(w, value, stop)
                 case _:

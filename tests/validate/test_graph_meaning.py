@@ -718,6 +718,40 @@ def padded(pad: int, seed: int = 0) -> str:
     return graph(body, IDS, EMBEDDED, held)
 
 
+def cleaned(settings: str, seed: int = 0) -> str:
+    """Categories, normalised before they are looked up."""
+    keys = f"keys_strings = [{THREE}], values_int64s = [0, 1, 2], default_int64 = 3"
+    body = f"n = StringNormalizer <{settings}> (x) c = ai.onnx.ml.LabelEncoder <{keys}> (n) y = Gather(t, c)"
+    return graph(body, "string[N] x", "float[N,4] y", weight("t", 4, 4, seed=seed))
+
+
+def filled(marker: int, seed: int = 0, mean: float = 1.0) -> str:
+    """A number that stands for what is missing."""
+    settings = f"imputed_value_floats = [{mean}, 2.0, 3.0, 4.0], replaced_value_float = {marker}.0"
+    body = f"r = Round(x) t = ai.onnx.ml.Imputer <{settings}> (r) y = MatMul(t, w)"
+    return graph(body, weights=weight("w", 4, 3, seed=seed))
+
+
+def pooled(scale: float, seed: int = 0, inner: str = "") -> str:
+    """Regions of features that a client names, or that the graph computes."""
+    held = f"{weight('w', 2, 3, 1, 1, seed=seed)}, int64[1] i = {{0}}, {weight('u', 4, 4, seed=seed)}"
+    body = f"f = Conv(x, w) {inner or 'r = Identity(b)'} y = RoiAlign <spatial_scale = {scale}> (f, r, i)"
+    return graph(body, "float[1,3,6,6] x, float[1,4] b", "float[1,2,1,1] y", held)
+
+
+def scanned(more: str = "", seed: int = 0) -> str:
+    inner = "body = b (float[3] s, float[3] i) => (float[3] t, float[3] o) { t = Add(s, i) o = Identity(t) }"
+    return head(
+        f"e, y = Scan <num_scan_inputs = 1, {inner}{more}> (start, z)", seed, weights="float[3] start = {0, 0, 0}"
+    )
+
+
+def called(axis: int, seed: int = 0, given: str = "") -> str:
+    """A function with a default for its attribute."""
+    more = f'<domain: "local", opset_import: ["": 17]> F <axis: int = {axis}> (a) => (b) {{ b = Softmax <axis: int = @axis> (a) }}'
+    return head(f"y = local.F {given} (z)", seed, more=more)
+
+
 RATED = "float[N,4] x, float[1] rate"
 
 
@@ -897,6 +931,38 @@ READ = [
         "unproven",
         MEANING,
     ),
+    Case(
+        "stop words",
+        cleaned('case_change_action = "NONE"'),
+        cleaned('case_change_action = "NONE", is_case_sensitive = 1, stopwords = ["cat"]'),
+        "unproven",
+        MEANING,
+    ),
+    Case(
+        "case of letters",
+        cleaned('case_change_action = "NONE"'),
+        cleaned('case_change_action = "UPPER"'),
+        "unproven",
+        MEANING,
+    ),
+    Case("case of letters, retrained", *(cleaned('case_change_action = "LOWER"', k) for k in (0, 1))),
+    Case(
+        "default of no stop words written out",
+        cleaned('case_change_action = "NONE"'),
+        cleaned('case_change_action = "NONE", is_case_sensitive = 0'),
+        same=True,
+    ),
+    Case("what stands for missing", filled(-1), filled(1), "unproven", MEANING),
+    Case("what stands for missing, retrained", filled(-1), filled(-1, 1, 1.5)),
+    Case("regions at another scale", pooled(1.0), pooled(0.25), "unproven", MEANING),
+    Case("regions, retrained", pooled(1.0), pooled(1.0, 1)),
+    Case("regions that the graph computes", *(pooled(s, 0, "r = MatMul(b, u)") for s in (1.0, 0.5))),
+    Case("rows from the end", scanned(), scanned(", scan_input_directions = [1]"), "unproven", MEANING),
+    Case("direction written out", scanned(), scanned(", scan_input_directions = [0]"), same=True),
+    Case("rows, retrained", scanned(), scanned(seed=1)),
+    Case("default of a function", called(-1), called(0), "breaks", HEAD),
+    Case("default of a function, retrained", called(-1), called(-1, 1)),
+    Case("default that every call overrides", called(-1, given="<axis = 1>"), called(0, given="<axis = 1>"), same=True),
     Case("rate multiplied by zero", rated("float f = {1}"), rated("float f = {0}"), "unproven", MEANING),
     Case("rate read only now", rated("float f = {0}"), rated("float f = {1}"), "unproven", MEANING),
     Case("rate never read", rated("float f = {0}"), rated("float f = {0}", seed=1)),

@@ -12,6 +12,7 @@ from .influence import mattering
 from .masks import kept
 from .operands import CONVOLUTIONS
 from .reading import readings
+from .taken import changed
 
 RULE = Rule(
     id="ONX-IN-MEANING",
@@ -20,7 +21,8 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="the graph takes an input at another scale, in another layout, order of channels or quantisation",
     what="The operators between an input and the first trained one: factors, Transpose, orders of channels, "
-    "DequantizeLinear; the integers that an input is compared with, such as the id of padding; and whether its values "
+    "DequantizeLinear; settings of operators that take what a client sends, "
+    "such as RoiAlign, StringNormalizer, Imputer; the integers that an input is compared with, such as the id of padding; and whether its values "
     "reach an output at all.",
     why="a client that divides by 255 itself, or sends channels last, goes on doing so: every request is accepted and "
     "every answer is wrong",
@@ -41,6 +43,17 @@ def check(ctx: Context) -> Iterator[Finding]:
     for pair, before, after in readings(ctx):
         read = mattering(before), mattering(after)
         keeps = kept(before), kept(after)
+        for each in changed(before, after):
+            yield ctx.finding(
+                RULE,
+                "unproven",
+                f"input '{each.input}' goes through a {each.op} with another {each.name}",
+                old=each.old,
+                new=each.new,
+                path=pair.new.file,
+                tensor=each.input,
+                pointer="graph.input",
+            )
         for old, new in match(ctx, pair, "inputs").all_kept:
             ranks = [None if each.shape is None else len(each.shape) for each in (old, new)]
             was = front(before, before.flow.inputs[old.name], ranks[0])
