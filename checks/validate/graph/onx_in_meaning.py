@@ -21,9 +21,9 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="the graph takes an input at another scale, in another layout, order of channels or quantisation",
     what="The operators between an input and the first trained one: factors, Transpose, orders of channels, "
-    "DequantizeLinear; settings of operators that take what a client sends, "
-    "such as RoiAlign, StringNormalizer, Imputer; the integers that an input is compared with, such as the id of padding; and whether its values "
-    "reach an output at all.",
+    "DequantizeLinear; settings of operators that take what a client sends, such as RoiAlign, StringNormalizer and "
+    "Imputer; the integers that an input is compared with, such as the id of padding; and whether its values reach an "
+    "output at all.",
     why="a client that divides by 255 itself, or sends channels last, goes on doing so: every request is accepted and "
     "every answer is wrong",
     hint="keep the preparation in the graph as it was, or ship the clients first",

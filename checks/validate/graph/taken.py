@@ -18,7 +18,7 @@ _READERS: dict[str, tuple[int, _Settings]] = {
     "GridSample": (1, (("mode", "linear"), ("padding_mode", "zeros"), ("align_corners", 0))),
     "StringNormalizer": (
         0,
-        (("case_change_action", "NONE"), ("is_case_sensitive", 0), ("locale", ""), ("stopwords", ())),
+        (("case_change_action", "NONE"), ("is_case_sensitive", 0), ("locale", "en_US"), ("stopwords", ())),
     ),
     "StringSplit": (0, (("delimiter", ""), ("maxsplit", -1))),
     "RegexFullMatch": (0, (("pattern", ""),)),
