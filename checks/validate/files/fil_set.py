@@ -17,7 +17,11 @@ RULE = Rule(
     what="The ONNX and GGUF files of both directories by name, and sets of safetensors files by stem.",
     why="servers and clients load these files by name: a missing one fails, a split one needs other code",
     hint="keep the file names and the split of the live version",
-    exemptions=("two models that are given as one file each", "shards of one set of safetensors files"),
+    exemptions=(
+        "two models that are given as one file each",
+        "shards of one set of safetensors files",
+        "the next version folder of a model in a Triton repository",
+    ),
 )
 
 
@@ -30,9 +34,11 @@ def check(ctx: Context) -> Iterator[Finding]:
         return
     for kind in ("onnx", "gguf", "safetensors"):
         old, new = _names(ctx.old, kind), _names(ctx.new, kind)
-        gone, fresh = sorted(old - new), sorted(new - old)
         if not old or not new:
             continue  # another container altogether is FIL-FORMAT's
+        if kind == "onnx" and any("/" in name for name in new):
+            yield from _versions(ctx, old, new)
+        gone, fresh = sorted(old - new), sorted(new - old)
         if len(gone) == len(fresh) == 1:
             yield ctx.finding(RULE, "restart", f"{kind} file renamed", old=gone[0], new=fresh[0], path=fresh[0])
             continue
@@ -44,6 +50,21 @@ def check(ctx: Context) -> Iterator[Finding]:
             alone = len(old) == 1 and "/" not in name
             level: Level = "restart" if alone or name == "adapter_model" else "hot"
             yield ctx.finding(RULE, level, f"{kind} file '{name}' is new", path=name)
+
+
+def _versions(ctx: Context, old: set[str], new: set[str]) -> Iterator[Finding]:
+    """Versions of a Triton repository, which come and go; takes them out of the names."""
+    from ..serving.takeover import takeover
+
+    found = takeover(ctx)
+    old -= found.old
+    new -= found.new
+    for folder, before, after in found.raised:
+        message = f"Triton serves another version of '{folder or ctx.new.name}'"
+        yield ctx.finding(RULE, "hot", message, old=before, new=after, path=folder)
+    for folder, version in found.lost:
+        message = f"version {version} of '{folder or ctx.new.name}' is no longer served to who asks for it"
+        yield ctx.finding(RULE, "unproven", message, path=folder)
 
 
 def _one_of_many(ctx: Context, old: Side) -> Iterator[Finding]:

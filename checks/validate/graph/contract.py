@@ -46,10 +46,21 @@ class Matching:
 
 
 def pairs(ctx: Context) -> Iterator[Pair]:
-    """ONNX files of both models: the same name, or the only one left on each side."""
+    """ONNX files of both models: the same name, or the only one left on each side. Of a Triton repository, the
+    versions that serve the same requests."""
     if ctx.old is None:
         return
     old, new = dict(ctx.old.onnx), dict(ctx.new.onnx)
+    if any("/" in name for name in new):
+        from ..serving.takeover import takeover
+
+        versions = takeover(ctx)
+        for before, after in versions.pairs:
+            yield Pair(old[before], new[after])
+        old, new = (
+            {name: model for name, model in models.items() if name not in settled}
+            for models, settled in ((old, versions.old), (new, versions.new))
+        )
     for name in [name for name in old if name in new]:
         yield Pair(old.pop(name), new.pop(name))
     if len(old) == len(new) == 1:

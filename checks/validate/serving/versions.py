@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ....models.tree import ModelTree
 from .triton import TritonModel
 
-_VERSION = re.compile(r"[1-9]\d{0,17}")
+VERSION = re.compile(r"[1-9]\d{0,17}")
 
 
 class Policy(NamedTuple):
@@ -38,7 +38,7 @@ def present(tree: ModelTree, folder: str) -> list[int]:
     """The versions that have files, oldest first. A number with a zero in front is none."""
     prefix = f"{folder}/" if folder else ""
     rest = (name.removeprefix(prefix) for name in tree.files if name.startswith(prefix))
-    return sorted({int(each[0]) for name in rest if len(each := name.split("/")) > 1 and _VERSION.fullmatch(each[0])})
+    return sorted({int(each[0]) for name in rest if len(each := name.split("/")) > 1 and VERSION.fullmatch(each[0])})
 
 
 def served_versions(tree: ModelTree, config: TritonModel | None, folder: str = "") -> list[int]:
