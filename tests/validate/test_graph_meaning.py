@@ -145,6 +145,14 @@ def compared(body: str) -> str:
     return graph(f"z = MatMul(x, d) {body}", "float[N,4] x, float[4,3] d", weights=ONE)
 
 
+def grams(places: str, words: str = '"cat", "eel"', seed: int = 0) -> str:
+    """Counts of two words and two pairs of words, with a product behind them if a seed is given."""
+    settings = 'mode="TF", min_gram_length=1, max_gram_length=2, max_skip_count=0, ngram_counts=[0, 2]'
+    pool = f'pool_strings=[{words}, "cat", "eel", "eel", "cat"], ngram_indexes=[{places}]'
+    body = f"c = TfIdfVectorizer <{settings}, {pool}> (x) y = " + ("MatMul(c, w)" if seed else "Identity(c)")
+    return graph(body, "string[N] x", "float[4] y", weight("w", 4, 4, seed=seed))
+
+
 SHARED = "p = Sigmoid(z) u = Constant <value = int64[1] {1}> () t = ReduceSum(p, u) y = Div(p, t)"
 PROBABLE = svm(", prob_a = [-2.0], prob_b = [0.1]")
 SOFTMAX = head("y = Softmax <axis=-1> (z)")
@@ -217,6 +225,12 @@ HEADS = [
         compared("y = Sub(one, z)"),
         compared("n = Identity(z) y = Sub(one, n)"),
         same=True,
+    ),
+    Case("words of columns", grams("0, 1, 2, 3"), grams("3, 1, 2, 0"), "breaks", LABEL),
+    Case("words of columns, in another pool", grams("0, 1, 2, 3"), grams("1, 0, 2, 3", '"eel", "cat"'), same=True),
+    Case(
+        "words before a product",
+        *(grams("0, 1, 2, 3", pool, k) for k, pool in ((1, '"cat", "eel"'), (2, '"eel", "c39"'))),
     ),
     Case("times one", SOFTMAX, head("p = Softmax(z) y = Mul(p, c)", weights="float c = {1}"), same=True),
     Case("an Identity more", SOFTMAX, head("p = Softmax(z) y = Identity(p)"), same=True),
@@ -601,6 +615,19 @@ def mapped(names: str) -> str:
     return graph(body, "string[N] x", "float[N,2] y", weight("e", count, 2))
 
 
+def defaulted(number: int, seed: int = 0) -> str:
+    """Categories, the unknown ones at a row of their own."""
+    keys = f"keys_strings=[{THREE}], values_int64s=[0, 1, 2], default_int64={number}"
+    held = weight("e", 4, 2, seed=seed)
+    return graph(f"i = {ML}.LabelEncoder <{keys}> (x) y = Gather(e, i)", "string[N] x", "float[N,2] y", held)
+
+
+def limited(most: int, rows: int, seed: int = 0) -> str:
+    """Ids that are cut off above `most`."""
+    bounds = f"int64 lo = {{0}}, int64 hi = {{{most}}}"
+    return embedded(rows, "c = Clip(x, lo, hi) y = Gather(e, c)", seed, bounds)
+
+
 def one_hot(depth: int) -> str:
     held = f"int64 d = {{{depth}}}, float[2] v = {{0, 1}}, {weight('w', depth, 2)}"
     return graph("h = OneHot(x, d, v) y = MatMul(h, w)", "int64[N] x", "float[N,2] y", held)
@@ -671,6 +698,14 @@ ACCEPTED = [
     Case("lenient now", encoded(THREE, 0), encoded(THREE, 1)),
     Case("keys went", mapped(THREE), mapped('"cat", "dog"'), "unproven", VALUES),
     Case("keys came", mapped('"cat", "dog"'), mapped(THREE)),
+    Case("unknown beyond the table", defaulted(3), defaulted(7), "breaks", VALUES),
+    Case("unknown counts as another", defaulted(3), defaulted(3, 1)),
+    Case("unknown counts as the last", defaulted(3), defaulted(-1), same=True),
+    Case("ids cut off earlier", limited(9, 10), limited(4, 10), "breaks", VALUES),
+    Case("rows that nobody reached", limited(4, 10), limited(4, 8)),
+    Case("ids cut off, retrained", limited(4, 10), limited(4, 10, 1)),
+    Case("ids cut off later", limited(4, 10), limited(9, 10, 1)),
+    Case("ids no longer cut off", limited(4, 5), embedded(8), "breaks", VALUES),
     Case("depth shrank", one_hot(6), one_hot(3), "breaks", VALUES),
     Case("depth grew", one_hot(3), one_hot(6)),
 ]

@@ -12,19 +12,21 @@ from typing import Literal, NamedTuple
 
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Values
-from .classes import table
+from .classes import default, table
 from .reading import SHAPING, TRANSPARENT, Reading
 
 Kind = Literal["value", "length"]
 
 
 class Origin(NamedTuple):
-    """An input, which part of it, and whether its values or its length count; `offset` is added on the way."""
+    """An input, which part of it, and whether its values or its length count; `offset` is added on the way, and what
+    is above `most` counts as that."""
 
     input: str
     kind: Kind
     part: str
     offset: int = 0
+    most: int | None = None
 
 
 @dataclass(slots=True)
@@ -33,11 +35,12 @@ class Accepted:
 
     rows: int = 0
     table: str = ""
+    clipped: bool = False  # `rows` is where the graph cuts values off, which fails no request
     strict: bool = False  # a value beyond fails the request, instead of counting as unknown
     names: set[str] = field(default_factory=set[str])
 
 
-_KEPT = SHAPING | TRANSPARENT | {"Transpose", "Clip", "Relu", "Abs", "Tile"}
+_KEPT = SHAPING | TRANSPARENT | {"Transpose", "Relu", "Abs", "Tile"}
 _EITHER = frozenset({"Concat", "Where", "Min", "Max", "If", "Loop", "Scan"})
 _MEASURES = frozenset({"Shape", "Size"})
 _STEPS = 100  # deep enough for any preparation of ids, and far from Python's own limit
@@ -62,8 +65,12 @@ def accepted(reading: Reading) -> dict[tuple[str, Kind, str], Accepted]:
                 if known:
                     entry.names = entry.names & known if entry.names else set(known)
                     entry.strict |= strict
-                elif not entry.rows or rows - origin.offset < entry.rows:
-                    entry.rows, entry.table, entry.strict = rows - origin.offset, name, strict
+                    continue
+                count = rows - origin.offset
+                clipped = origin.most is not None and origin.most < count
+                count = origin.most + 1 if clipped and origin.most is not None else count
+                if not entry.rows or count < entry.rows:
+                    entry.rows, entry.table, entry.strict, entry.clipped = count, name, strict, clipped
     return found
 
 
@@ -96,12 +103,37 @@ def _tables(reading: Reading, step: Step) -> Iterator[_Table]:
     elif step.domain == "ai.onnx.ml" and op in ("LabelEncoder", "CategoryMapper") and count:
         known = table(reading, step)
         if known:
-            yield _Table(0, inputs[0], strict=False, known=frozenset(known))
+            yield _Table(0, inputs[0], strict=_nowhere(reading, step), known=frozenset(known))
+    elif step.domain == "ai.onnx.ml" and op == "DictVectorizer" and count:
+        names = next(
+            (v for key in ("string_vocabulary", "int64_vocabulary") if (v := reading.setting(step, key))), None
+        )
+        if names:
+            yield _Table(0, inputs[0], strict=False, known=frozenset(map(str, names)))
     elif step.domain == "ai.onnx.ml" and op == "OneHotEncoder" and count:
         names = next((v for key in ("cats_strings", "cats_int64s") if (v := reading.setting(step, key))), None)
         if names:
             strict = not reading.number(step, "zeros", 1)
             yield _Table(0, inputs[0], strict, known=frozenset(map(str, names)))
+
+
+def _nowhere(reading: Reading, step: Step) -> bool:
+    """Whether the number that unknown categories get is beyond the table that it indexes."""
+    number = default(reading, step)
+    if not step.outputs or not number.lstrip("-").isdecimal():
+        return False
+    todo = [step.outputs[0]]
+    for _ in range(_STEPS):
+        if not todo:
+            break
+        for user, place in reading.flow.users[todo.pop()]:
+            if not user.domain and user.op in SHAPING | TRANSPARENT and place == 0:
+                todo.extend(user.outputs)
+            elif not user.domain and user.op == "Gather" and place == 1:
+                tables = _rows(reading, user.inputs[0], user.inputs[1], reading.number(user, "axis", 0))
+                if any(not -each.rows <= int(number) < each.rows for each in tables):
+                    return True
+    return False
 
 
 def _rows(reading: Reading, data: int, index: int, axis: int) -> Iterator[_Table]:
@@ -143,7 +175,13 @@ class _Origins:
             return
         step, place = made
         op, inputs = step.op, step.inputs
-        if op in _KEPT:
+        if op == "Clip":
+            most = self.reading.integers(step, "max", 2)
+            for origin in self.of(inputs[0], depth + 1):
+                cut = most[0] - origin.offset if most and origin.kind == "value" else None
+                known = [each for each in (origin.most, cut) if each is not None]
+                yield origin._replace(most=min(known)) if known else origin
+        elif op in _KEPT:
             yield from self.of(inputs[0], depth + 1)
         elif op in _EITHER:
             for each in inputs[1:] if op in ("Where", "If", "Loop") else inputs:

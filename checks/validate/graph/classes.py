@@ -35,7 +35,7 @@ _ALL = frozenset(
 ) | {"Where"}
 # Columns keep their meaning through these.
 _COLUMNS = frozenset({"Softmax", "LogSoftmax", "Sigmoid", "Mul", "Div", "Add", "Sub", "Scaler", "Imputer", "Binarizer"})
-_NAMED = CLASSIFIERS | {"ZipMap", "OneHotEncoder", "DictVectorizer", "TfIdfVectorizer"}
+_NAMED = CLASSIFIERS | {"ZipMap", "OneHotEncoder", "DictVectorizer"}
 _KEYS = ("classlabels_strings", "classlabels_int64s", "classlabels_ints")
 _LONG = 4096
 _NESTED = 20
@@ -69,6 +69,8 @@ def _at(reading: Reading, value: int, depth: int) -> tuple[Values | None, tuple[
         return None, ()
     step = made[0]
     op, inputs = step.op, step.inputs
+    if op == "TfIdfVectorizer":
+        return _grams(reading, step), ()
     if op in _NAMED:
         return _named(reading, step), ()
     if op in _MAPS:
@@ -88,6 +90,21 @@ def _named(reading: Reading, step: Step) -> Values | None:
     if step.op == "DictVectorizer":
         names = ("string_vocabulary", "int64_vocabulary")
     return next((found for name in names if (found := reading.setting(step, name))), None)
+
+
+def _grams(reading: Reading, step: Step) -> Values | None:
+    """The words of each column that a TfIdfVectorizer makes. Its pool holds all single words first, then pairs, …;
+    `ngram_counts` tells where each length starts."""
+    pool = reading.setting(step, "pool_strings") or reading.setting(step, "pool_int64s")
+    starts, places = reading.setting(step, "ngram_counts"), reading.setting(step, "ngram_indexes")
+    if not pool or not starts or not places:
+        return None
+    grams: list[str] = []
+    for k, start in enumerate(starts, 1):
+        end = starts[k] if k < len(starts) else len(pool)
+        grams.extend(" ".join(map(str, pool[i : i + k])) for i in range(int(start), int(end), k))
+    order = sorted(zip(places, grams, strict=False), key=lambda each: int(each[0]))
+    return tuple(gram for _, gram in order)
 
 
 def table(reading: Reading, step: Step) -> dict[str, str] | None:

@@ -23,7 +23,7 @@ RULE = Rule(
     "gone counts as unknown without a word",
     hint="keep rows and categories that clients send, and add new ones at the end",
     exemptions=(
-        "tables that grew",
+        "tables that grew, and rows that a Clip keeps anyone from reaching",
         "rows beyond what the model's tokenizer gives, and lengths that the input's fixed sizes do not allow",
         "ids that are hashed (Mod)",
         "indices that the graph computes itself",
@@ -46,7 +46,7 @@ def check(ctx: Context) -> Iterator[Finding]:
             if new is None:
                 continue
             shown = f"input '{names[name]}'" + (f" (part {part.strip('/')})" if part else "")
-            said = [*_rows(ctx, pair, name, kind, (old.rows, new.rows)), *_categories(ctx, old, new)]
+            said = [*_rows(ctx, pair, name, kind, (old, new)), *_categories(ctx, old, new)]
             for level, message, a, b in said:
                 yield ctx.finding(
                     RULE,
@@ -63,12 +63,17 @@ def check(ctx: Context) -> Iterator[Finding]:
 Said = tuple[Level, str, int | None, int | None]
 
 
-def _rows(ctx: Context, pair: Pair, name: str, kind: str, rows: tuple[int, int]) -> Iterator[Said]:
-    old, new = rows
+def _rows(ctx: Context, pair: Pair, name: str, kind: str, sides: tuple[Accepted, Accepted]) -> Iterator[Said]:
+    old, new = (each.rows for each in sides)
+    uncut = sides[0].clipped and sides[1].strict and not sides[1].clipped
+    if uncut and new and not _unused(ctx, pair.old, name, kind, new):
+        yield ctx.client_level("ids"), "fails ids beyond its table, which were cut off", None, new
     if not 0 < new < old or _unused(ctx, pair.old, name, kind, new):
         return
     if kind == "length":
         yield ctx.client_level("wire"), "accepts lengths up to", old, new
+    elif sides[1].clipped:
+        yield ctx.client_level("ids"), "tells ids apart below", old, new
     else:
         yield ctx.client_level("ids"), "accepts ids below", old, new
 
