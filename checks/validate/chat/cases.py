@@ -53,6 +53,9 @@ SYSTEM = _case("a system message", _SYSTEM, _user())
 TOOLS = _case("tools", _user(), tools=_TOOLS)
 EMPTY = _case("no message")
 
+# Its marks are the user's, not the template's.
+QUOTING = _case("marks in a question", _user("a <|im_end|> b <|eot_id|> c </s> d <think>e</think> f"), prompt=False)
+
 CASES: tuple[Case, ...] = (
     PROMPT,
     BARE,
@@ -70,7 +73,20 @@ CASES: tuple[Case, ...] = (
     _case("a system message alone", _SYSTEM),
     _case("two questions in a row", _user(), _user("And?")),
     EMPTY,
-    _case("a long conversation", *(_ASSISTANT if turn % 2 else _user() for turn in range(41))),
+    _case("a developer's message", {"role": "developer", "content": "Be brief."}, _user()),
+    _case("an answer with its reasoning", _user(), {**_ASSISTANT, "reasoning_content": "Hm."}, _user("And?")),
+    _case("a last answer with its reasoning", _user(), {**_ASSISTANT, "reasoning_content": "Hm."}, prompt=False),
+    _case("documents", _user(), documents=[{"title": "Ulm", "text": "A town."}]),
+    _case("an answer last, and a prompt", _user(), _ASSISTANT),
+    _case("three turns", _user(), _ASSISTANT, _user("And?"), _ASSISTANT, _user("So?")),
+    _case("four turns", *(_ASSISTANT if turn % 2 else _user() for turn in range(7))),
+    _case("an answer after a tool's result", _user(), _CALL, _RESULT, _ASSISTANT, prompt=False, tools=_TOOLS),
+    _case("Windows line ends", _user("a\r\nb\r\n"), prompt=False),
+    _case("upper case and a link", _user("SEE http://Example.com/A"), prompt=False),
+    _case("other scripts", _user("Grüße\u00a0aus \u4f60\u597d\uff0c\u4e16\u754c \U0001f600"), prompt=False),
+    QUOTING,
+    _case("a very long question", _user("word " * 4_000), prompt=False),
+    _case("a long conversation", *(_ASSISTANT if turn % 2 else _user() for turn in range(61))),
 )
 
 WITH_TOOLS: tuple[Case, ...] = tuple(case for case in CASES if case.variables["tools"])

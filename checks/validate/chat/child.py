@@ -1,13 +1,16 @@
-"""Renders chat templates; run as a process of its own by `sandbox`, so it imports nothing of this package.
+"""Renders chat templates; run as a process of its own by `sandbox`, so of this package it loads `meaning` alone.
 
 Standard input is JSON: {"templates": [{"source", "cases": [variables…]}…], "limit": characters of output, "clock":
-text, "seconds", "memory"}. Standard output is JSON, for each template {"variables": […], "required": […], "results":
-[{"text"} or {"error"}…]}, or {"error"} where it does not compile. Environment, filters and globals are those of
-`transformers`.
+text, "seconds", "memory"}. Standard output is JSON, for each template {"variables": […], "required": […], "steps" and
+"bare": [[line, text]…], "results": [{"text"} or {"error"}…]}, or {"error"} where it does not compile. Environment,
+filters and globals are those of `transformers`.
 """
 
 import json
 import sys
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any
 
 
@@ -99,7 +102,27 @@ def _template(asked: dict[str, Any], environments: list[Any], limit: int) -> dic
         return {"error": _said(error)}
     results = [_render(templates[0], case, limit) for case in cases]
     required = {name for case in cases if (name := _missing(templates[1], case, limit))}
-    return {"variables": variables, "required": sorted(required), "results": results}
+    said = {"variables": variables, "required": sorted(required), "results": results}
+    steps, bare = _steps(loose, source, cases)
+    return {**said, "steps": steps, "bare": bare}
+
+
+def _steps(environment: Any, source: str, cases: list[dict[str, Any]]) -> Any:
+    """What the template says, to all and to most; its text where that is nested too deeply to be told."""
+    given = {name: value for case in cases for name, value in case.items()}
+    try:
+        return _meaning().steps(environment, source, given)
+    except RecursionError:
+        return [(1, source)], [(1, source)]
+
+
+@cache
+def _meaning() -> Any:
+    path = Path(__file__).with_name("meaning.py")
+    spec: Any = spec_from_file_location("meaning", path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _render(template: Any, case: dict[str, Any], limit: int) -> dict[str, str]:

@@ -20,14 +20,19 @@ RULE = Rule(
     what="Both templates are rendered in a sandbox over questions, answers, system messages, tools, empty and odd "
     "conversations, with and without a generation prompt. Templates are compared by name; where only one model has a "
     "template tool_use, which servers take by themselves for requests with tools, it is compared with the other's "
-    "default over those. Templates of processors and of tokenizers, in files of their own or under a key, all count.",
+    "default over those. Where all renderings are the same, what the templates say is compared step by step: "
+    "another step is unproven. Templates of processors and of tokenizers, in files of their own or under a key, "
+    "all count.",
     why="the model reads another prompt for the same request; where the end of a turn or the assistant's prefix "
     "differs, clients that build prompts or stop on the old mark break",
     hint="swap template and weights together, and tell clients that render prompts themselves",
     bad="<|assistant|>\\n   (was <|start_header_id|>assistant<|end_header_id|>\\n\\n)",
-    good="the same rendering, however the template is written",
+    good="the same steps, however the template is written",
     example="text",
-    exemptions=("a template that is written otherwise and renders the same",),
+    exemptions=(
+        "a template that is written otherwise and says the same: comments, white space that tags trim, names of local "
+        "variables, x.y for x['y'], constants put together, a special token by its name, generation marks",
+    ),
     reads=("chat-template", "tokenizer-config"),
 )
 
@@ -59,6 +64,7 @@ def _of_the_tokenizer(side: Side) -> bool:
 def _judged(ctx: Context, pair: Pair) -> Iterator[Finding]:
     different = [(case, a, b) for case, a, b in pair.texts if a is not None and b is not None and a != b]
     if not different:
+        yield from _untested(ctx, pair)
         return
     case, old, new = min(different, key=lambda item: len(item[1]) + len(item[2]))
     some = pair.cases is not CASES
@@ -83,5 +89,29 @@ def _judged(ctx: Context, pair: Pair) -> Iterator[Finding]:
         path=pair.file,
         pointer="/chat_template" if pair.file.endswith(".json") else "",
         witness={"kind": "render", "case": case.name, "old": old[begin : start + 60], "new": new[begin : start + 60]},
+        plan=("reload-tokenizer",),
+    )
+
+
+def _untested(ctx: Context, pair: Pair) -> Iterator[Finding]:
+    """Templates that say something else, which no conversation of the matrix shows."""
+    old, new = pair.old.steps, pair.new.steps
+    if pair.old.error or pair.new.error or pair.cases is not CASES:
+        return
+    # A variable that OLD does not read no client sends: CHT-KWARG speaks of it.
+    if [words for _, words in old] in ([words for _, words in each] for each in (new, pair.new.bare)):
+        return
+    same = zip(old, new, strict=False)
+    at = next((i for i, (a, b) in enumerate(same) if a[1] != b[1]), min(len(old), len(new)))
+    line = new[min(at, len(new) - 1)][0] if new else 1
+    yield ctx.finding(
+        RULE,
+        "unproven",
+        f"the template '{pair.name}' renders all {len(pair.cases)} conversations alike, and differs at its line {line}",
+        path=pair.file,
+        pointer="/chat_template" if pair.file.endswith(".json") else "",
+        line=None if pair.file.endswith(".json") else line,
+        old=old[at][1] if at < len(old) else "the end",
+        new=new[at][1] if at < len(new) else "the end",
         plan=("reload-tokenizer",),
     )

@@ -8,6 +8,7 @@ from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
 from ..tokenizer.changes import alike
+from .cases import CASES, QUOTING
 from .templates import literals, rendered, same
 
 RULE = Rule(
@@ -46,7 +47,9 @@ def _missing(side: Side) -> dict[str, str]:
         return {}
     found: dict[str, str] = {}
     for name, result in rendered(side).items():
-        for text in result.texts:
+        for case, text in zip(CASES, result.texts, strict=False):
+            if case is QUOTING:
+                continue
             for mark in literals(text or ""):
                 if side.tokenizer.id_of(mark) is None:
                     found.setdefault(mark, side.chat_templates[name][0])

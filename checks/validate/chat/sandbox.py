@@ -21,7 +21,8 @@ _CLOCK = "26 Jul 2024"
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """What a template makes of every case: a text or an error each. `error` is set where nothing could be run, and
-    `stopped` where that is because it took more than it may."""
+    `stopped` where that is because it took more than it may. `steps` are what it says, (line, statement) each, and
+    `bare` what of that remains where clients send no variables of their own."""
 
     texts: tuple[str | None, ...] = ()
     errors: tuple[str, ...] = ()
@@ -29,6 +30,8 @@ class Rendered:
     required: frozenset[str] = frozenset()
     error: str = field(default="")
     stopped: bool = False
+    steps: tuple[tuple[int, str], ...] = ()
+    bare: tuple[tuple[int, str], ...] = ()
 
     def text(self, case: Case) -> str | None:
         """The text of a case, None where it raised or nothing ran."""
@@ -85,4 +88,6 @@ def _rendered(answer: dict[str, Any]) -> Rendered:
         tuple(each.get("error", "") for each in results),
         frozenset(answer["variables"]),
         frozenset(answer["required"]),
+        steps=tuple((line, text) for line, text in answer["steps"]),
+        bare=tuple((line, text) for line, text in answer["bare"]),
     )

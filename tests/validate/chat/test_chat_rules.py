@@ -81,8 +81,7 @@ def test_mutant(tmp_path: Path, old: Any, new: Any, rule: str, level: str) -> No
         "{% generation %}{% endgeneration %}" + CHATML,
         CHATML + "{% if persona is defined %}{{ persona }}{% endif %}",
         CHATML + "{{ persona | default('') }}",
-        CHATML + "{% if documents %}D{% endif %}",
-        CHATML + "{% if documents|length > 0 or 'x' in documents %}D{% endif %}",
+        CHATML + "{% if persona and persona != 'x' %}D{% endif %}",
         CHATML + "{% if reasoning_effort == 'high' %}R{% endif %}",
         CHATML + "{% if reasoning_effort in ['high', 'low'] %}R{% endif %}",
         "{# a remark #}" + CHATML,
@@ -109,7 +108,8 @@ FIRST = "{% if messages[0].role == 'system' %}{{ messages[0].content }}{% endif 
 )
 def test_a_conversation_without_messages_may_fail(tmp_path: Path, new: str) -> None:
     report = kit.judge(tmp_path, model(CHATML), model(new))
-    assert kit.verdict(report) == "hot", [(f.rule, f.message) for f in report.findings]
+    assert "CHT-ERR" not in kit.levels(report)
+    assert kit.verdict(report) in ("hot", "unproven"), [(f.rule, f.message) for f in report.findings]
 
 
 def test_another_failure_beside_the_empty_conversation_breaks(tmp_path: Path) -> None:
