@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from interlock.checks.validate.graph.shapes.samples import sampled
 from interlock.models.onnx import parse_onnx
 from interlock.models.onnx_lists import largest, length
 from interlock.models.source import MemorySource
-from validate.test_graph_shapes import NONE, judge, model, node, read, value, weight
+from validate.test_graph_shapes import NONE, judge, model, node, read, value, weight, whole
 
 onnx = pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
@@ -172,3 +173,147 @@ def test_lists_are_measured_unpacked_and_packed() -> None:
     assert length(source, found["target_weights"]) == 600
     assert length(source, found["nodes_modes"]) == 900
     assert length(source, found["n_targets"]) == 0
+
+
+def kernel(name: str, *dims: int, scale: float = 1.0) -> Any:
+    return onnx.numpy_helper.from_array(np.full(dims, scale, np.float32), name)
+
+
+def image(*nodes: Any, scale: float = 1.0, more: Any = ()) -> bytes:
+    """Operators on a picture of any size, from x to y; `w` is a filter of three by three."""
+    inputs, outputs = [value("x", ["n", 1, "h", "w_"])], [value("y", ["n", 1, "a", "b"])]
+    return model(list(nodes), inputs, outputs, [kernel("w", 1, 1, 3, 3, scale=scale), *more])
+
+
+def filtered(stride: int = 1, scale: float = 1.0, **how: Any) -> bytes:
+    how = how or {"pads": [1, 1, 1, 1]}
+    return image(node("Conv", ["x", "w"], ["y"], strides=[stride] * 2, **how), scale=scale)
+
+
+def up(stride: int, scale: float = 1.0) -> bytes:
+    return image(node("ConvTranspose", ["x", "w"], ["y"], strides=[stride] * 2), scale=scale)
+
+
+def pooled(size: int, scale: float = 1.0) -> bytes:
+    nodes = [
+        node("Conv", ["x", "w"], ["a"]),
+        node("MaxPool", ["a"], ["y"], kernel_shape=[size] * 2, strides=[size] * 2),
+    ]
+    return image(*nodes, scale=scale)
+
+
+def resized(factor: float, scale: float = 1.0) -> bytes:
+    nodes = [node("Conv", ["x", "w"], ["a"]), node("Resize", ["a", "", "s"], ["y"], mode="nearest")]
+    return image(
+        *nodes, scale=scale, more=[onnx.numpy_helper.from_array(np.array([1, 1, factor, factor], np.float32), "s")]
+    )
+
+
+def frames(step: int, reach: int = 16) -> bytes:
+    given = [whole("s", step), onnx.numpy_helper.from_array(np.ones(reach, np.float32), "w")]
+    return model([node("STFT", ["x", "s", "w"], ["y"])], [value("x", ["n", "t", 1])], [value("y", [None] * 4)], given)
+
+
+RATIOS = [
+    ("stride", filtered(2), filtered()),
+    ("another stride", filtered(4), filtered(2)),
+    ("stride of equal padding", filtered(2, auto_pad="SAME_UPPER"), filtered()),
+    ("padding", filtered(pads=[0, 0, 0, 0]), filtered()),
+    ("transposed", up(4), up(2)),
+    ("pool", pooled(4), pooled(2)),
+    ("factor", resized(0.5), resized(2)),
+    ("frames", frames(4), frames(8)),
+    ("one to all", filtered(), image(node("GlobalAveragePool", ["x"], ["y"]))),
+    ("all to one", image(node("GlobalAveragePool", ["x"], ["y"])), filtered()),
+]
+RATIO_HOT = [
+    ("stride", filtered(2, 2.0), filtered(2)),
+    ("transposed", up(2, 2.0), up(2)),
+    ("pool", pooled(2, 2.0), pooled(2)),
+    ("factor", resized(0.5, 2.0), resized(0.5)),
+    ("factor up", resized(2, 2.0), resized(2)),
+    ("frames", frames(8), frames(8)),
+    (
+        "equal padding written out",
+        filtered(1, pads=[1, 1, 1, 1]),
+        filtered(1, auto_pad="SAME_UPPER"),
+    ),
+    (
+        "a sum around the same filter",
+        image(node("Conv", ["x", "w"], ["a"], pads=[1] * 4), node("Add", ["a", "x"], ["y"])),
+        filtered(),
+    ),
+]
+
+
+def sizes(data: bytes, shape: Any) -> Any:
+    session = runtime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    return session.run(None, {"x": np.ones(shape, np.float32)})[0].shape
+
+
+def shape_of(data: bytes) -> Any:
+    return (32, 32, 1) if b"STFT" in data else (32, 1, 32, 32)
+
+
+@pytest.mark.parametrize(("name", "new", "old"), RATIOS, ids=[each[0] for each in RATIOS])
+def test_another_share_of_the_input_breaks(name: str, new: bytes, old: bytes, tmp_path: Path) -> None:
+    shape = shape_of(new)
+    assert sizes(new, shape) != sizes(old, shape)
+    level, text = judge(tmp_path, new, old)["ONX-SHAPE"]
+    assert level == "breaks"
+    axis = int(text.split("axis ")[1][0])
+    for data, words in ((new, "is really"), (old, "was"), (new, "is always")):
+        if words in text and "for an input of" in text:
+            assert f"{words} {sizes(data, shape)[axis]}" in text
+    assert judge(tmp_path, new) == {}
+
+
+@pytest.mark.parametrize(("name", "new", "old"), RATIO_HOT, ids=[each[0] for each in RATIO_HOT])
+def test_the_same_share_of_the_input_stays_hot(name: str, new: bytes, old: bytes, tmp_path: Path) -> None:
+    assert sizes(new, shape_of(new)) == sizes(old, shape_of(old))
+    assert "ONX-SHAPE" not in judge(tmp_path, new, old)
+
+
+def test_the_same_size_by_another_formula_is_the_same(tmp_path: Path) -> None:
+    halved = filtered(2, auto_pad="SAME_UPPER")
+    assert read(halved)[1].shape("y") != read(filtered(2))[1].shape("y")
+    assert "ONX-SHAPE" not in judge(tmp_path, filtered(2), halved)
+
+
+@pytest.mark.parametrize("data", [each[1] for each in RATIOS], ids=[each[0] for each in RATIOS])
+def test_samples_are_what_the_runtime_gives(data: bytes) -> None:
+    shape = read(data)[1].shape("y") or ()
+    assert len(shape) == 4
+    for term, size in zip(shape, sizes(data, shape_of(data)), strict=True):
+        found = sampled(term)
+        assert found is not None
+        assert found[0][0] == size
+
+
+def placed(length: int, scale: float = 1.0, op: str = "Add") -> bytes:
+    """A table of positions, cut to the length of the input."""
+    nodes = [
+        node("Shape", ["x"], ["s"], start=1, end=2),
+        node("Slice", ["pe", "zero", "s", "one"], ["p"]),
+        node(op, ["x", "p"], ["h"]),
+        node("MatMul", ["h", "w"], ["y"]),
+    ]
+    weights = [kernel("pe", 1, length, 4, scale=scale), kernel("w", 4, 2, scale=scale)]
+    given = [whole("zero", [0]), whole("one", [1]), *weights]
+    return model(nodes, [value("x", ["n", "t", 4])], [value("y", ["n", "t", 2])], given)
+
+
+def test_a_shorter_table_that_is_cut_to_the_input_breaks(tmp_path: Path) -> None:
+    session = runtime.InferenceSession(placed(32), providers=["CPUExecutionProvider"])
+    assert session.run(None, {"x": np.ones((2, 32, 4), np.float32)})[0].shape == (2, 32, 2)
+    with pytest.raises(Exception, match="broadcast"):
+        session.run(None, {"x": np.ones((2, 33, 4), np.float32)})
+    found = judge(tmp_path, placed(32), placed(512))
+    assert found["ONX-SHAPE"] == ("breaks", "input 'x' axis 1 only works up to a smaller size: 512 → 32")
+    assert read(placed(32))[1].most["x[1]"][0] == 32
+
+
+@pytest.mark.parametrize("new", [placed(512), placed(512, 2.0), placed(1024, 2.0)])
+def test_a_table_as_long_or_longer_stays_hot(new: bytes, tmp_path: Path) -> None:
+    assert "ONX-SHAPE" not in judge(tmp_path, new, placed(512))
+    assert judge(tmp_path, new) == {}

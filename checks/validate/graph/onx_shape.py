@@ -11,6 +11,7 @@ from ..rulebase import Context, Finding, Level, Rule
 from .contract import Pair, What, dynamic, match, pairs, promised, show_size, symbol, unchanged
 from .shapes.engine import Inferred
 from .shapes.known import by_name, inferred
+from .shapes.samples import apart
 from .shapes.terms import Shape, Term, axis_of, fixed, show, unclear
 
 RULE = Rule(
@@ -135,8 +136,8 @@ class _Against:
         yield from self._looser(before)
 
     def _looser(self, before: dict[str, Value]) -> Iterator[tuple[str, Finding]]:
-        """Open sizes that NEW takes as one number or 1, or from a number on."""
-        for value in promised(self.pair.new, "inputs") if self.new.either or self.new.least else ():
+        """Open sizes that NEW takes as one number or 1, or from or up to a number."""
+        for value in promised(self.pair.new, "inputs") if self.new.either or self.new.least or self.new.most else ():
             old = before.get(value.name)
             for axis, size in enumerate(value.shape or ()):
                 name = axis_of(value.name, axis)
@@ -160,6 +161,12 @@ class _Against:
                     yield self._input(
                         value, axis, text, known or least or show_size(sent), held=(number, why), doubtful=known is None
                     )
+
+                number, why = self.new.most.get(name, (0, ""))
+                most = known or self.old.most.get(held, (0, ""))[0]
+                if 0 < number < most:
+                    text = f"input '{value.name}' axis {axis} only works up to a smaller size"
+                    yield self._input(value, axis, text, most, held=(number, why), doubtful=False)
 
     def _input(
         self, value: Value, axis: int, text: str, old: str | int, *, held: tuple[int, str], doubtful: bool
@@ -211,6 +218,8 @@ class _Against:
                 if a is not None and _scaled(a[axis], term) and by_name(self.ctx):
                     text = f"output '{new.name}' axis {axis} is really {show(term)}, was {show(a[axis])}"
                     yield self._finding(new, self.ctx.client_level("tensor"), text, axis)
+                elif a is not None and (other := self._apart(new, axis, a[axis], term)):
+                    yield other
                 continue
             text = f"output '{new.name}' axis {axis} is"
             before = None if a is None else fixed(a[axis])
@@ -223,10 +232,33 @@ class _Against:
             elif a is not None and self._sent(a, axis):
                 text = f"{text} always {number}, was the size of {show(a[axis])}"
                 yield self._finding(new, self.ctx.client_level("tensor"), text, axis)
+            elif a is not None and (other := self._apart(new, axis, a[axis], term)):
+                yield other
             elif symbol(declared[0]) in {
                 symbol(d) for v in promised(self.pair.old, "inputs") for d in v.shape or ()
             } - {""}:
                 yield self._finding(new, "unproven", f"{text} always {number}, was declared as {declared[0]}", axis)
+
+    def _apart(self, value: Value, axis: int, old: Term, new: Term) -> Finding | None:
+        """A size that is another one for what clients send, where they choose the same sizes in both graphs."""
+        sent = [
+            {
+                axis_of(each.name, i)
+                for each in promised(model, "inputs")
+                for i, d in enumerate(each.shape or ())
+                if dynamic(d)
+            }
+            for model in (self.pair.old, self.pair.new)
+        ]
+        if sent[0] != sent[1] or not by_name(self.ctx):
+            return None
+        held = {name for side in (self.old, self.new) for name in (*side.required, *side.either)}
+        found = apart(old, new, held)
+        if found is None:
+            return None
+        often, size, was, now = found
+        text = f"output '{value.name}' axis {axis} is really {now} for an input of {size}, was {was}"
+        return self._finding(value, self.ctx.client_level("tensor") if often == "always" else "unproven", text, axis)
 
     def _level(self, old: Shape | None) -> Level:
         """Of an output that differs from a shape of the old graph that is inferred, or only declared."""

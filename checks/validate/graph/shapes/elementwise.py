@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import zip_longest
 
 from .engine import UNKNOWN, Call, Fact, Step
+from .samples import follows
 from .terms import Shape, Term, divide, fixed, named, plus, show, times, unclear, whole
 
 ONE = whole(1)
@@ -21,7 +22,7 @@ def broadcast(call: Call, shapes: list[Shape], what: str = "broadcasts") -> Shap
         columns = list(zip_longest(reversed(result), reversed(shape), fillvalue=ONE))
         for a, b in columns:
             _hold(call, a, b, f"{what} {show_shape(result)} and {show_shape(shape)}")
-        result = tuple(reversed([_wider(a, b) for a, b in columns]))
+        result = tuple(reversed([_whole(call, a, b) or _wider(a, b) for a, b in columns]))
         call.result.blind |= any(a != b and ONE not in (a, b) and (unclear(a) or unclear(b)) for a, b in columns)
     return result
 
@@ -38,13 +39,25 @@ def _hold(call: Call, a: Term, b: Term, text: str) -> None:
             call.result.either.setdefault(open_[1][0], (number, f"{call.node.op} {text}"))
 
 
+def _whole(call: Call, a: Term, b: Term) -> Term | None:
+    """An open size against a table that is cut to it: the table must be as long. None where it is not so."""
+    for open_, cut in ((a, b), (b, a)):
+        end, length = call.result.cuts.get(cut[1][0], (None, 0)) if cut[0] == 1 and len(cut[1]) == 1 else (None, 0)
+        if end == open_ and length > 1:
+            if open_[0] == 1 and len(open_[1]) == 1 and length < call.result.most.get(open_[1][0], (length + 1, ""))[0]:
+                call.result.most[open_[1][0]] = length, f"{call.node.op} meets a table of {length}"
+            return open_
+    return None
+
+
 def _wider(a: Term, b: Term) -> Term:
     if a in (ONE, b):
         return b
     if b == ONE:
         return a
     if fixed(a) is None and fixed(b) is None:
-        return named(f"max({','.join(sorted((show(a), show(b))))})")
+        name = named(f"max({','.join(sorted((show(a), show(b))))})")
+        return follows(name, (a, b), lambda row: max(row) if row[0] == row[1] or 1 in row else None)
     # An open size is either the other one or 1: both give the known one.
     return b if fixed(a) is None else a
 

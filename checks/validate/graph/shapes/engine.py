@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 from .....models.onnx import Attribute, Dimension, Graph, Initializer, Node, OnnxModel
 from .....models.onnx_tensors import small_integers
+from .....models.onnx_values import values
 from .....models.source import Source
 from ..contract import dynamic, promised
 from ..scopes import free
+from .samples import open_axis
 from .terms import UNKNOWN_MARK, Shape, Term, axis_of, cancel, fixed, named, show, unclear, whole
 
 MAX_NODES = 50_000
@@ -46,17 +48,21 @@ class Inferred:
     """What follows from a graph.
 
     `faults` are operators that fail on every input. `required` maps a named size to the only number that the graph
-    works with, `multiples` to one that it has to be a multiple of, `least` to the smallest, and `either` to the
-    only one besides 1, each with why. `blind` says that some operator may ask for more: shapes that it works with are
+    works with, `multiples` to one that it has to be a multiple of, `least` and `most` to the smallest and the largest,
+    and `either` to the only one besides 1, each with why. `cuts` are sizes of tables cut to an open size, by name: that
+    size and the length of the table. `blind` says that some operator may ask for more: shapes that it works with are
     unknown.
     """
 
     facts: dict[str, Fact] = field(default_factory=dict[str, Fact])
+    constants: dict[str, Initializer] = field(default_factory=dict[str, Initializer])
     faults: list[Fault] = field(default_factory=list[Fault])
     required: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     multiples: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     least: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     either: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
+    most: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
+    cuts: dict[str, tuple[Term, int]] = field(default_factory=dict[str, tuple[Term, int]])
     blind: bool = False
 
     def shape(self, name: str) -> Shape | None:
@@ -95,6 +101,14 @@ class Call:
         found = [number for number in known if number is not None]
         return found if len(found) == len(values) else None
 
+    def decimals(self, index: int) -> list[float] | None:
+        """The values of a short constant of floats."""
+        tensor = self.result.constants.get(self.node.inputs[index]) if self.given(index) else None
+        if tensor is None or self.source is None or tensor.dtype != "float" or tensor.numel > MAX_RANK:
+            return None
+        found = values(self.source, tensor)
+        return None if found is None else [float(each) for each in found]
+
     def attribute(self, name: str) -> Attribute | None:
         """An attribute by name."""
         return next((each for each in self.node.attributes if each.name == name), None)
@@ -116,6 +130,8 @@ class Call:
 
     def constant(self, tensor: Initializer) -> Fact:
         """A tensor that is part of the model."""
+        if self.node.op == "Constant":
+            self.result.constants[self.node.outputs[0]] = tensor
         return _known(tensor, self.source)
 
     def fresh(self, axis: int, output: int = 0) -> Term:
@@ -224,6 +240,8 @@ def _start(model: OnnxModel, result: Inferred, source: Source | None) -> None:
     sent = {value.name for value in promised(model, "inputs")} if model.ir_version >= 4 else set[str]()
     for name, tensor in graph.initializers.items():
         result.facts[name] = _known(tensor, None if name in sent else source)
+        if name not in sent:
+            result.constants[name] = tensor
     for value in graph.inputs:
         if value.shape is None or (value.name in graph.initializers and value.name not in sent):
             continue
@@ -239,7 +257,7 @@ def _declared(name: str, axis: int, dimension: Dimension) -> Term:
     """Runtimes hold clients to sizes, but not to names: two axes of one name may differ."""
     if isinstance(dimension, int) and not dynamic(dimension):
         return whole(dimension)
-    return named(axis_of(name, axis))
+    return open_axis(axis_of(name, axis))
 
 
 def _order(graph: Graph) -> list[Node] | None:

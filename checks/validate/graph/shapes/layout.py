@@ -6,6 +6,7 @@ from math import gcd
 
 from .elementwise import broadcast, show_shape
 from .engine import UNKNOWN, Call, Fact, Step
+from .samples import follows
 from .terms import Shape, Term, divide, fixed, named, show, times, whole
 
 MAX_VALUES = 256
@@ -102,13 +103,18 @@ def reshape(call: Call) -> list[Fact]:
             left = divide(total, others)
             if left is None and not total[1] and not others[1] and others[0]:
                 call.fault(f"{told()}, but {total[0]} is no multiple of {others[0]}")
-            result[rest[0]] = named(f"({show(total)})/({show(others)})") if left is None else left
+            result[rest[0]] = _share(total, others) if left is None else left
             if left is None and len(total[1]) == 1 and not others[1] and others[0] > 0:
                 call.result.multiples.setdefault(total[1][0], (others[0] // gcd(total[0], others[0]), told()))
     elif rest:
         result[rest[0]] = call.fresh(rest[0])
     values = call.values(0) if len(result) < 2 else None
     return [Fact(tuple(result), values)]
+
+
+def _share(total: Term, others: Term) -> Term:
+    name = named(f"({show(total)})/({show(others)})")
+    return follows(name, (total, others), lambda row: row[0] // row[1] if row[1] and row[0] % row[1] == 0 else None)
 
 
 def flatten(call: Call) -> list[Fact]:

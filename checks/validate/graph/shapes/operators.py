@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import bodies, classic, elementwise, layout, pieces, products
+from . import bodies, classic, elementwise, layout, pieces, products, windows
 from .engine import Step
 
 STEPS: dict[tuple[str, str], Step] = {
@@ -10,6 +10,7 @@ STEPS: dict[tuple[str, str], Step] = {
     **layout.STEPS,
     **pieces.STEPS,
     **products.STEPS,
+    **windows.STEPS,
     **classic.STEPS,
     **bodies.STEPS,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .elementwise import show_shape
 from .engine import UNKNOWN, Call, Fact, Step
 from .layout import MAX_VALUES
+from .samples import follows
 from .terms import Shape, Term, fixed, named, plus, show, times, whole
 
 _FAR = (1 << 31) - 1
@@ -68,6 +69,8 @@ def slice_(call: Call) -> list[Fact]:
     else:
         starts, ends, along, steps = (call.numbers(i) for i in range(1, 5))
         missing = (call.given(3) and along is None) or (call.given(4) and steps is None)
+    if starts is not None and ends is None and not missing and call.opset >= 10:
+        return [_to_open(call, before, starts, along, steps)]
     if starts is None or ends is None or missing:
         return [Fact(tuple(call.fresh(i) for i in range(len(before))))]
     along = list(range(len(starts))) if along is None else along
@@ -85,11 +88,36 @@ def slice_(call: Call) -> list[Fact]:
         elif length is not None:
             result[axis] = whole(len(range(*slice(start, end, step).indices(length))))
         elif (start, step) != (0, 1) or end < _FAR:
-            result[axis] = named(f"{show(before[axis])}[{start}:{end}:{step}]")
+            result[axis] = _cut(before[axis], start, end, step)
     if values is not None and len(before) == 1 and len(starts) == 1 and steps[0] > 0:
         values = values[slice(starts[0], ends[0], steps[0])]
         return [Fact(tuple(result), values)]
     return [Fact(tuple(result))]
+
+
+def _to_open(call: Call, before: Shape, starts: list[int], along: list[int] | None, steps: list[int] | None) -> Fact:
+    """A table cut to the size of something else, which may be longer than the table."""
+    result = [call.fresh(i) for i in range(len(before))]
+    ends = call.values(2)
+    if ends is None or len(starts) != 1 or len(ends) != 1 or len(along or [0]) != 1 or (steps or [1]) != [1]:
+        return Fact(tuple(result))
+    axis = call.axis((along or [0])[0], len(before))
+    if axis is None:
+        return UNKNOWN
+    result = list(before)
+    length, end = fixed(before[axis]), ends[0]
+    if length is None or end is None or starts != [0] or end[0] < 1 or not end[1]:
+        result[axis] = call.fresh(axis)
+        return Fact(tuple(result))
+    name = named(f"min({length},{show(end)})")
+    result[axis] = follows(name, [end], lambda row: min(length, row[0]) if row[0] >= 0 else None)
+    call.result.cuts[name[1][0]] = end, length
+    return Fact(tuple(result))
+
+
+def _cut(size: Term, start: int, end: int, step: int) -> Term:
+    name = named(f"{show(size)}[{start}:{end}:{step}]")
+    return follows(name, [size], lambda row: len(range(*slice(start, end, step).indices(row[0]))))
 
 
 def split(call: Call) -> list[Fact]:
@@ -140,11 +168,17 @@ def pad(call: Call) -> list[Fact]:
     return [
         Fact(
             tuple(
-                term if more == 0 else whole(n + more) if n is not None else named(f"pad({show(term)},{more})")
+                term if more == 0 else whole(n + more) if n is not None else _longer(term, more)
                 for n, term, more in sizes
             )
         )
     ]
+
+
+def _longer(term: Term, more: int) -> Term:
+    return follows(
+        named(f"pad({show(term)},{more})"), [term], lambda row: row[0] + more if row[0] + more >= 0 else None
+    )
 
 
 def range_(call: Call) -> list[Fact]:

@@ -1,11 +1,11 @@
-"""Matrix products, convolutions, pools, reductions, normalisations and recurrent layers."""
+"""Matrix products, reductions, normalisations and recurrent layers."""
 
 from __future__ import annotations
 
 from .elementwise import broadcast, show_shape
 from .engine import UNKNOWN, Call, Fact, Step
 from .layout import axes
-from .terms import Shape, Term, fixed, named, show, whole
+from .terms import Shape, fixed, whole
 
 
 def matmul(call: Call) -> list[Fact]:
@@ -47,96 +47,6 @@ def gemm(call: Call) -> list[Fact]:
         if width not in (None, 1, n):
             call.fault(f"adds {show_shape(c)} to {show_shape(result)}, but {width} is not {n}")
     return [Fact(result)]
-
-
-def _window(
-    call: Call, before: Shape, kernel: list[Term] | None, channels: Term, *, dilations: bool = True
-) -> list[Fact]:
-    """Sizes after a window has moved over the spatial axes; `kernel` may be taken from the weight."""
-    spatial = len(before) - 2
-    given = call.integers("kernel_shape")
-    window = [whole(k) for k in given] if given else kernel
-    strides = call.integers("strides") or [1] * spatial
-    spread = (call.integers("dilations") if dilations else None) or [1] * spatial
-    pads = call.integers("pads") or [0] * 2 * spatial
-    auto = call.text("auto_pad") or "NOTSET"
-    rounds = call.integer("ceil_mode", 0)
-    sized = window is not None and len(window) == len(strides) == len(spread) == spatial and len(pads) == 2 * spatial
-    result = [before[0], channels]
-    for i in range(spatial):
-        size, k = before[i + 2], None if window is None or not sized else fixed(window[i])
-        if k is None or k < 1 or min(*strides, *spread) < 1 or rounds:
-            result.append(call.fresh(i + 2))
-            continue
-        reach = (k - 1) * spread[i] + 1
-        result.append(_moved(size, reach, strides[i], pads[i] + pads[i + spatial], auto))
-    return [Fact(tuple(result))]
-
-
-def _moved(size: Term, reach: int, stride: int, pads: int, auto: str) -> Term:
-    length = fixed(size)
-    if auto.startswith("SAME"):
-        if stride == 1:
-            return size
-        return whole(-(-length // stride)) if length is not None else named(f"ceil({show(size)}/{stride})")
-    more = pads if auto == "NOTSET" else 0
-    if length is not None:
-        return whole((length + more - reach) // stride + 1) if length + more >= reach else named(f"none({show(size)})")
-    if stride == 1 and more == reach - 1:
-        return size
-    return named(f"({show(size)}+{more - reach})/{stride}+1")
-
-
-def conv(call: Call) -> list[Fact]:
-    """Convolution of [batch, channels, …] with [filters, channels / group, …]."""
-    before, weight = call.shape(0), call.shape(3 if call.node.op == "QLinearConv" else 1)
-    if before is None or weight is None:
-        return [UNKNOWN]
-    if len(before) != len(weight) or len(before) < 3:
-        told = f"filters {show_shape(before)} with {show_shape(weight)}"
-        call.fault(f"{told}, which differ in rank" if len(before) != len(weight) else f"{told}: no spatial axis")
-        return [UNKNOWN]
-    group = call.integer("group", 1)
-    have, want = before[1], fixed(weight[1])
-    if want is not None:
-        groups = f" in {group} groups" if group != 1 else ""
-        call.meet(have, whole(want * group), lambda: f"filters {show_shape(before)} with {show_shape(weight)}{groups}")
-    return _window(call, before, list(weight[2:]), weight[0])
-
-
-def pool(call: Call) -> list[Fact]:
-    """Every channel by itself; both outputs of MaxPool have one shape."""
-    before = call.shape(0)
-    if before is None or len(before) < 3:
-        return [UNKNOWN]
-    return _window(call, before, None, before[1]) * len(call.node.outputs)
-
-
-def global_pool(call: Call) -> list[Fact]:
-    """One value a channel."""
-    before = call.shape(0)
-    if before is None or len(before) < 2:
-        return [UNKNOWN]
-    return [Fact((*before[:2], *([whole(1)] * (len(before) - 2))))]
-
-
-def spread(call: Call) -> list[Fact]:
-    """ConvTranspose and Resize: the first two sizes may be known, the spatial ones are not worked out."""
-    before = call.shape(0)
-    if before is None:
-        return [UNKNOWN]
-    if call.node.op != "ConvTranspose":
-        sizes = call.numbers(3) if call.opset >= 11 else None
-        plain = call.integers("axes") is None and call.text("keep_aspect_ratio_policy") in ("", "stretch")
-        if plain and sizes is not None and len(sizes) == len(before):
-            return [Fact(tuple(map(whole, sizes)))]
-        return [Fact(tuple(call.fresh(i) for i in range(len(before))))]
-    weight = call.shape(1)
-    if weight is None or len(weight) != len(before) or len(before) < 3:
-        return [UNKNOWN]
-    filters, group = fixed(weight[1]), call.integer("group", 1)
-    channels = call.fresh(1) if filters is None else whole(filters * group)
-    return [Fact((before[0], channels, *(call.fresh(i) for i in range(2, len(before)))))]
 
 
 def reduce(call: Call) -> list[Fact]:
@@ -233,10 +143,6 @@ STEPS: dict[tuple[str, str], Step] = {
     ("", "MatMulInteger"): matmul,
     ("", "QLinearMatMul"): quantised,
     ("", "Gemm"): gemm,
-    **dict.fromkeys([("", name) for name in ("Conv", "ConvInteger", "QLinearConv")], conv),
-    **dict.fromkeys([("", name) for name in ("MaxPool", "AveragePool", "LpPool")], pool),
-    **dict.fromkeys([("", name) for name in ("GlobalMaxPool", "GlobalAveragePool", "GlobalLpPool")], global_pool),
-    **dict.fromkeys([("", name) for name in ("ConvTranspose", "Resize", "Upsample")], spread),
     **{("", f"Reduce{name}"): reduce for name in _REDUCE.split()},
     ("", "DynamicQuantizeLinear"): quantise,
     ("", "ArgMax"): arg,

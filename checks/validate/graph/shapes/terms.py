@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable
 from hashlib import blake2b
 
+from .samples import follows
+
 Term = tuple[int, tuple[str, ...]]
 Shape = tuple[Term, ...]
 
@@ -94,7 +96,9 @@ def plus(terms: Iterable[Term]) -> Term:
     if len(counts) < 2 and not (counts and number):
         names, count = next(iter(counts.items()), ((), number))
         return _bounded(count, names)
-    return named("+".join([str(number), *sorted(show((count, names)) for names, count in counts.items())]))
+    parts = [(count, names) for names, count in counts.items()]
+    name = "+".join([str(number), *sorted(map(show, parts))])
+    return follows(named(name), [*parts, (number, ())], sum)
 
 
 def show(term: Term) -> str:
