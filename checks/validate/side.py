@@ -120,6 +120,21 @@ class Side:
         return self._once("gguf", read)
 
     @property
+    def pickles(self) -> bool:
+        """Whether there are pickles; they are whole, but nobody reads further."""
+
+        def read() -> bool:
+            from ...models.pickles import check_pickle
+            from .files.companions import inert
+
+            found = [file for file in self.tree.of("pickle") if not file.partial and not inert(file.name)]
+            for file in found:
+                check_pickle(file)
+            return bool(found)
+
+        return self._once("pickles", read)
+
+    @property
     def tensor_digests(self) -> dict[str, dict[str, str]]:
         """file → tensor → digest that the signature file carries."""
         if "signature" not in self.tree.kinds:
@@ -234,4 +249,5 @@ _READS: dict[str, frozenset[str]] = {
     "special_tokens_map": frozenset({"tokenizer-config"}),
     "chat_templates": frozenset({"chat-template", "tokenizer-config", "gguf"}),
     "tokenizer": frozenset({"tokenizer", "gguf"}),
+    "pickles": frozenset({"pickle"}),
 }

@@ -34,6 +34,9 @@ _TOP_ONLY = frozenset({"config", "generation-config", "tokenizer", "tokenizer-co
 def check(ctx: Context) -> Iterator[Finding]:
     """Changed, new and lost files of unknown meaning."""
     if ctx.old is None:
+        if ctx.new.tree.kinds <= {"pickle", "other", "code", "signature"}:
+            name = next(file.name for file in ctx.new.tree.of("pickle"))
+            yield ctx.finding(RULE, "unproven", f"'{name}' is a pickle, and nothing else is there to check", path=name)
         return
     old, new = dict(ctx.old.tree.files), ctx.new.tree.files
     if ctx.old.tree.single and ctx.new.tree.single:
