@@ -27,6 +27,8 @@ _LONGEST = 2_000
 
 def load(tokenizer: Tokenizer, cut: Any) -> Library | str:
     """A library for BPE over bytes, and for words from a list."""
+    if tokenizer.algorithm == "BPE" and (piece := _unknown_piece(tokenizer)) is not None:
+        return f"{tokenizer.path} has a merge of {piece!r}, which is no token: the library does not take it"
     if tokenizer.algorithm == "BPE" and is_byte_level(tokenizer):
         return _by_text(tokenizer, cut)
     if tokenizer.format != "vocab":
@@ -36,6 +38,13 @@ def load(tokenizer: Tokenizer, cut: Any) -> Library | str:
     if tokenizer.algorithm == "BPE":
         parts["merges"] = [list(pair) for pair in tokenizer.merges.value]
     return running(_real(tokenizer, parts, cut), "given the tokens")
+
+
+def _unknown_piece(tokenizer: Tokenizer) -> str | None:
+    """A piece that a merge needs or makes and that is no token which text can become."""
+    vocab, hidden = model.vocabulary(tokenizer), tokenizer.unmatched
+    pieces = (piece for pair in tokenizer.merges.value for piece in (*pair, "".join(pair)))
+    return next((piece for piece in pieces if piece not in vocab or vocab[piece] in hidden), None)
 
 
 def _real(tokenizer: Tokenizer, parts: Mapping[str, Any], cut: Any) -> Any:

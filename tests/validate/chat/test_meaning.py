@@ -13,7 +13,8 @@ MARKS = kit.byte_level(specials=("<|bos|>", "<|eos|>", "<|im_start|>", "<|im_end
 CHATML = (
     "{% set found = messages %}{% for m in found %}{{ '<|im_start|>' + m['role'] + '\\n' }}"
     "{% if m['role'] == 'system' %}{{ m['content'] }}{% elif tools %}"
-    "{{ m.content }}{% else %}{{ m.content }}{% endif %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+    "{{ m.content }}{% else %}{{ m.content }}{% endif %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 )
 
 
