@@ -20,7 +20,10 @@ RULE = Rule(
     what="Keys that are neither bookkeeping (general.*) nor judged by another rule, arrays included.",
     why="llama.cpp builds its graph and its sampling from these keys",
     hint="find out what the key does, then accept the finding with a reason",
-    exemptions=("general.*: names, authors, file type", "the vocabulary, which the tokenizer rules compare"),
+    exemptions=(
+        "general.*: names, authors, file type",
+        "the vocabulary, which the tokenizer rules compare, and the chat template, which CHT-DIFF does",
+    ),
 )
 
 # The tokenizer rules read these.
@@ -33,6 +36,8 @@ _VOCABULARY = frozenset(
 )
 # TOK-POST compares what they put around a text, defaults included.
 _FRAME = {"tokenizer.ggml.add_bos_token": "bos", "tokenizer.ggml.add_eos_token": "eos"}
+# CHT-DIFF compares what it renders.
+_TEMPLATE = "tokenizer.chat_template"
 # How quantised blocks are laid out.
 _FORM, _CURRENT = "general.quantization_version", 2
 
@@ -47,6 +52,8 @@ def check(ctx: Context) -> Iterator[Finding]:
             note = key.startswith(("general.", "split.", "quantize.")) and key != _FORM
             if note or key in _VOCABULARY or own in JUDGED or (key in _FRAME and _framed(ctx, _FRAME[key])):
                 continue
+            if key == _TEMPLATE and all(each.metadata.get(key) for each in (pair.old, pair.new)) and _templated(ctx):
+                continue
             a, b = _value(ctx.old, pair.old, key), _value(ctx.new, pair.new, key)
             if key == _FORM and _CURRENT in (a, b) and None in (a, b):
                 continue  # converters of today write it out
@@ -60,6 +67,12 @@ def _framed(ctx: Context, role: str) -> bool:
     """Whether both files have the tokenizer that serves and say which token it would put there."""
     serving = [side.tokenizer for side in (ctx.old, ctx.new) if side is not None]
     return all(each is not None and each.format == "gguf" and each.special.get(role) is not None for each in serving)
+
+
+def _templated(ctx: Context) -> bool:
+    """Whether the template that serves, of either model, is the one of a GGUF file."""
+    serving = [side.chat_templates.get("default", ("", ""))[0] for side in (ctx.old, ctx.new) if side is not None]
+    return all(file.endswith(".gguf") for file in serving)
 
 
 def _value(side: Side, model: GgufModel, key: str) -> object:
