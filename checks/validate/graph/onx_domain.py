@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from ....models.onnx import OnnxModel
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
+from .built_in import built_in
 from .contract import pairs
+from .runtimes import NAME, parse
 
 RULE = Rule(
     id="ONX-DOMAIN",
@@ -18,7 +20,11 @@ RULE = Rule(
     what="Domains of operators that are used, not merely imported, and not defined by functions in the file.",
     why="custom operators come from a library that the running process has not loaded; the load fails without it",
     hint="register the operator library in the server first, or export without custom operators",
-    exemptions=("ai.onnx and ai.onnx.ml", "domains imported but not used by any node"),
+    exemptions=(
+        "ai.onnx and ai.onnx.ml",
+        "domains imported but not used by any node",
+        "operators that the onnxruntime of contract.runtimes brings along, such as those its own optimizer writes",
+    ),
 )
 
 _STANDARD = frozenset({"", "ai.onnx.ml"})
@@ -29,14 +35,33 @@ def check(ctx: Context) -> Iterator[Finding]:
     for pair in pairs(ctx):
         for domain, operators in sorted(used(pair.new).items()):
             if domain not in _STANDARD and domain not in used(pair.old):
-                names = ", ".join(sorted(operators)[:5])
+                unknown = sorted(_missing(ctx, domain, operators))
+                if not unknown:
+                    continue
+                names = ", ".join(unknown[:5])
                 yield ctx.finding(
                     RULE,
                     "restart",
                     f"uses operators of the domain '{domain}': {names}",
                     path=pair.new.file,
                     pointer="graph.node",
+                    hint=_DECLARE if operators <= built_in(domain).keys() else "",
                 )
+
+
+_DECLARE = (
+    "these are part of onnxruntime: declare the release that serves as contract.runtimes.onnxruntime in interlock.yaml"
+)
+
+
+def _missing(ctx: Context, domain: str, operators: set[str]) -> set[str]:
+    """Operators that the declared runtime is not known to bring along."""
+    have = parse(ctx.contract.runtimes.get(NAME, ""))
+    known = built_in(domain)
+    return {each for each in operators if have is None or have < known.get(each, _NEVER)}
+
+
+_NEVER = (1 << 16, 0)
 
 
 def used(model: OnnxModel) -> dict[str, set[str]]:

@@ -1,0 +1,78 @@
+"""Operators that ONNX Runtime brings along need it declared, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from interlock.checks.validate.graph.built_in import DOMAINS, built_in
+from interlock.checks.validate.run import validate
+from interlock.config.settings import Contract
+from validate.test_graph_shapes import model, node, value, weight
+
+onnx = pytest.importorskip("onnx")
+runtime = pytest.importorskip("onnxruntime")
+
+
+def fused(tmp_path: Path, level: str) -> tuple[Path, Path]:
+    """A graph as exported, and as the runtime's optimizer writes it."""
+    plain, better = tmp_path / "old.onnx", tmp_path / "new.onnx"
+    nodes = [node("Conv", ["x", "w"], ["a"], pads=[1] * 4), node("Relu", ["a"], ["y"])]
+    shape = ["n", 8, 8, 8]
+    plain.write_bytes(model(nodes, [value("x", shape)], [value("y", shape)], [weight("w", 8, 8, 3, 3)]))
+    options = runtime.SessionOptions()
+    options.graph_optimization_level = getattr(runtime.GraphOptimizationLevel, level)
+    options.optimized_model_filepath = str(better)
+    options.log_severity_level = 4
+    runtime.InferenceSession(str(plain), options, providers=["CPUExecutionProvider"])
+    return plain, better
+
+
+def judge(new: Path, old: Path, **contract: Any) -> dict[str, tuple[str, str, str]]:
+    report = validate(new, old, contract=Contract(**contract))
+    return {f.rule: (f.level or "", f.message, f.hint) for f in report.findings if f.level not in ("hot", "equal")}
+
+
+@pytest.mark.parametrize("level", ["ORT_ENABLE_EXTENDED", "ORT_ENABLE_ALL"])
+def test_what_the_optimizer_of_the_declared_runtime_writes_is_no_library(level: str, tmp_path: Path) -> None:
+    old, new = fused(tmp_path, level)
+    assert {each.domain for each in onnx.load(new).graph.node} & set(DOMAINS)
+    assert "ONX-DOMAIN" not in judge(new, old, runtimes={"onnxruntime": "1.32"})
+    level, _, hint = judge(new, old)["ONX-DOMAIN"]
+    assert level == "restart"
+    assert "contract.runtimes.onnxruntime" in hint
+
+
+@pytest.mark.parametrize(
+    ("domain", "operator", "release", "speaks"),
+    [
+        ("com.microsoft", "FusedConv", "1.16", False),
+        ("com.microsoft", "FusedConv", "1.15", True),
+        ("com.microsoft", "GroupQueryAttention", "1.16", True),
+        ("com.microsoft", "GroupQueryAttention", "1.18", False),
+        ("com.microsoft", "Magic", "1.32", True),
+        ("com.acme", "FusedConv", "1.32", True),
+    ],
+)
+def test_only_operators_of_the_release_are_known(
+    domain: str, operator: str, release: str, speaks: bool, tmp_path: Path
+) -> None:
+    old, new = tmp_path / "old.onnx", tmp_path / "new.onnx"
+    for path, made in ((old, node("Relu", ["x"], ["y"])), (new, node(operator, ["x"], ["y"], domain=domain))):
+        path.write_bytes(model([made], [value("x", ["n", 4])], [value("y", ["n", 4])]))
+    found = judge(new, old, runtimes={"onnxruntime": release})
+    assert ("ONX-DOMAIN" in found) is speaks
+    if speaks:
+        assert found["ONX-DOMAIN"][0] == "restart"
+        assert operator in found["ONX-DOMAIN"][1]
+
+
+def test_the_lists_are_those_of_the_installed_runtime() -> None:
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    have = {(each.domain, each.op_name) for each in state.get_all_opkernel_def()}
+    if not any(domain == "com.microsoft" for domain, _ in have):
+        pytest.skip("this build of onnxruntime does not list its kernels")
+    for domain in DOMAINS:
+        assert {name for name in built_in(domain) if (domain, name) not in have} == set()
