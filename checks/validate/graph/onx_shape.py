@@ -22,13 +22,15 @@ RULE = Rule(
     summary="shapes that the operators give cannot meet, or are not those that the graph declares or the old one has",
     what="Shapes of all tensors as they follow from the operators, the declared inputs, the dims of weights and small "
     "constants: operands that never fit, outputs declared with another size, and sizes that the declaration leaves "
-    "open but that differ from those of the old graph.",
+    "open but that differ from those of the old graph: how many features the weights ask for, how long a table of "
+    "positions is, and what share of the input's size an output has.",
     why="the load or every request fails, or clients get another shape than the graph promises: runtimes only warn",
     hint="export the graph again from the weights that it ships with, with dynamic axes where clients vary a size",
     exemptions=(
         "operators whose shapes are not worked out (control flow, custom ones), and what depends on them",
         "a declaration that is as wrong in the live graph",
         "an open input size that the live graph holds to the same number",
+        "another formula that gives the same sizes for what clients usually send",
     ),
 )
 
