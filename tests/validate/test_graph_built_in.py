@@ -76,3 +76,26 @@ def test_the_lists_are_those_of_the_installed_runtime() -> None:
         pytest.skip("this build of onnxruntime does not list its kernels")
     for domain in DOMAINS:
         assert {name for name in built_in(domain) if (domain, name) not in have} == set()
+
+
+def summed(opset: int, operator: str = "Add") -> bytes:
+    inputs = ["x", "w"] if operator == "Add" else ["x"]
+    given = [weight("w", 1, 4)] if operator == "Add" else []
+    return model([node(operator, inputs, ["y"])], [value("x", [1, 4])], [value("y", [1, 4])], given, opset=opset)
+
+
+def test_an_operator_set_that_is_too_old_for_the_runtime(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.onnx", tmp_path / "new.onnx"
+    old.write_bytes(summed(17))
+    new.write_bytes(summed(6))
+    with pytest.raises(Exception, match="implementation"):
+        runtime.InferenceSession(str(new), providers=["CPUExecutionProvider"])
+    assert judge(new, old)["ONX-OPSET"][0] == "unproven"
+    assert judge(new, old, runtimes={"onnxruntime": "1.32"})["ONX-OPSET"][0] == "breaks"
+    new.write_bytes(summed(7))
+    runtime.InferenceSession(str(new), providers=["CPUExecutionProvider"])
+    assert judge(new, old) == {}
+    old.write_bytes(summed(17, "Relu"))
+    new.write_bytes(summed(6, "Relu"))
+    runtime.InferenceSession(str(new), providers=["CPUExecutionProvider"])
+    assert "ONX-OPSET" not in judge(new, old)
