@@ -13,7 +13,14 @@ from .proofs.template import frames
 _MAP = "special_tokens_map.json"
 # Classes that put no bos token of their own accord; Llama's, Gemma's and Cohere's do.
 _WITHOUT_BOS = frozenset(
-    ("PreTrainedTokenizer", "Qwen2Tokenizer", "GPT2Tokenizer", "CodeGenTokenizer", "GPTNeoXTokenizer")
+    (
+        "PreTrainedTokenizer",
+        "TokenizersBackend",
+        "Qwen2Tokenizer",
+        "GPT2Tokenizer",
+        "CodeGenTokenizer",
+        "GPTNeoXTokenizer",
+    )
 )
 _LISTS = ("added_tokens_decoder", "additional_special_tokens")
 

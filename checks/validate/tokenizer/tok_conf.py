@@ -9,7 +9,9 @@ from ....models.hf_config import token_content
 from ....models.strict_json import items_of
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
+from ..side import Side
 from .repeated import repeated
+from .written_out import is_kept, kept
 
 RULE = Rule(
     id="TOK-CONF",
@@ -28,6 +30,8 @@ RULE = Rule(
         "names, paths and versions that are only notes",
         "keys that only repeat what the tokenizer file says: lists of added or special tokens, new names for special "
         "tokens, the byte-level prefix space, and the class with or without Fast",
+        "what saving writes out: truncation and padding of tokenizer.json, the library that read it",
+        "how decoded text is cleaned, where the model only classifies",
         "a default that is only written out, and what special_tokens_map.json copies from tokenizer_config.json",
     ),
     reads=("tokenizer-config",),
@@ -41,6 +45,8 @@ _ELSEWHERE = frozenset(
 _NOTES = frozenset(
     ("name_or_path", "_name_or_path", "special_tokens_map_file", "tokenizer_file", "vocab_file", "merges_file")
 ) | {"transformers_version", "processor_class", "_commit_hash", "added_tokens_file", "cache_dir", "device_map"}
+# Which library loaded it, and from where.
+_LOADED = frozenset(("backend", "is_local", "local_files_only"))
 # What a missing key means, whatever the class.
 _MEANS: dict[str, Any] = {
     "extra_special_tokens": {},
@@ -50,7 +56,13 @@ _MEANS: dict[str, Any] = {
     "split_special_tokens": False,
     "use_default_system_prompt": False,
     "errors": "replace",
+    "trim_offsets": True,
+    "legacy": True,
 }
+# The class that reads tokenizer.json as it is, and its name since transformers 5, which older ones do not know.
+_READER, _NEWER = "PreTrainedTokenizerFast", "TokenizersBackend"
+# Models whose results hold no text that a tokenizer made.
+_CLASSIFIES = ("ForSequenceClassification", "ForTokenClassification", "ForMultipleChoice")
 _FRAME = frozenset(("add_bos_token", "add_eos_token"))
 _TEXT = frozenset(("clean_up_tokenization_spaces", "spaces_between_special_tokens"))
 
@@ -63,19 +75,22 @@ def check(ctx: Context) -> Iterator[Finding]:
         old, new = ctx.old.json(file), ctx.new.json(file)
         if old is None or new is None:
             continue
-        for key in sorted((old.keys() | new.keys()) - _NOTES):
+        for key in sorted((old.keys() | new.keys()) - _NOTES - _LOADED):
             if key.endswith("_token") and _matching(old.get(key)) != _matching(new.get(key)):
                 message = f"{key} matches differently in text"
                 yield ctx.finding(
                     RULE, "unproven", message, path=file, pointer=f"/{key}", old=old.get(key), new=new.get(key)
                 )
+            again = repeated(ctx.old, ctx.new, key, file) or (
+                is_kept(key) and kept(ctx.old, key) and kept(ctx.new, key)
+            )
             judged = key in _ELSEWHERE and (file == _FILE or token_content(old.get(key)) is None)
             before, after = _plain(key, old), _plain(key, new)
-            if not judged and before != after and not repeated(ctx.old, ctx.new, key, file):
+            if not judged and before != after and not again:
                 yield ctx.finding(
                     RULE,
                     _level(ctx, key, before, after),
-                    f"{key} differs",
+                    f"{key} differs{'; it needs transformers >= 5.0' if after == _NEWER else ''}",
                     path=file,
                     pointer=f"/{key}",
                     old=before,
@@ -91,6 +106,8 @@ def _plain(key: str, values: dict[str, Any]) -> Any:
         return _MEANS.get(key)
     if key.endswith("_token"):
         return token_content(value) or value
+    if key == "extra_special_tokens":
+        return value or {}  # a list since transformers 5
     if key == "additional_special_tokens":
         return [token_content(each) or each for each in items_of(value)]
     return value
@@ -109,6 +126,15 @@ def _level(ctx: Context, key: str, old: Any, new: Any) -> Level:
     said = isinstance(old, bool) and isinstance(new, bool)
     if key in _FRAME and said:
         return "breaks"  # every prompt starts or ends otherwise, as in TOK-POST
+    if key == "tokenizer_class" and {old, new} == {_READER, _NEWER}:
+        return "restart" if new == _NEWER else "hot"
+    if key in _TEXT and not said and ctx.contract.level != "strict" and all(map(_classifies, (ctx.old, ctx.new))):
+        return "hot"
     if key in _TEXT and said:
         return "breaks" if ctx.contract.level in ("ids", "strict") else "restart"
     return "unproven"
+
+
+def _classifies(side: Side | None) -> bool:
+    named = [str(each) for each in items_of(((side.config if side is not None else None) or {}).get("architectures"))]
+    return bool(named) and all(each.endswith(_CLASSIFIES) for each in named)

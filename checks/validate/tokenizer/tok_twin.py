@@ -10,6 +10,7 @@ from ..rulebase import Context, Finding, Rule
 from ..side import Side
 from .changes import changes, shown
 from .judge import file_of
+from .written_out import listed_again
 
 RULE = Rule(
     id="TOK-TWIN",
@@ -26,6 +27,7 @@ RULE = Rule(
     exemptions=(
         "added tokens that only one of the formats can hold",
         "an added_tokens.json that lists tokens of tokenizer.json under the same ids",
+        "a vocab.txt, or a vocab.json and merges.txt, that hold what tokenizer.json does",
     ),
     references=("huggingface/transformers#27279", "huggingface/tokenizers#1786"),
     reads=("tokenizer", "gguf"),
@@ -87,7 +89,7 @@ def _says_the_same(side: Side, name: str) -> bool:
     if name == _ADDED:
         return _added_again(side)
     if name != "vocab.txt":
-        return False
+        return listed_again(side, name)
     first, *others = read_tokenizers(side.tree)
     twin = next((each for each in others if file_of(each) == name), None)
     return twin is not None and not _disagreement(first, twin) and not changes(first, twin).added
