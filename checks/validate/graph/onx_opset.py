@@ -42,8 +42,8 @@ def check(ctx: Context) -> Iterator[Finding]:
 # Operators that ONNX Runtime implements from this version on: before, most broadcast by attributes.
 _FIRST = 7
 _NAMES = """
-    Add And AveragePool BatchNormalization Div Dropout Equal GRU Gemm Greater LSTM Less Mul Or PRelu Pow RNN Sub Upsample
-    Xor
+    Add And AveragePool BatchNormalization Div Dropout Equal GRU Gemm Greater LSTM Less Mul Or PRelu Pow RNN Sub
+    Upsample Xor
 """
 _CHANGED = frozenset(_NAMES.split())
 

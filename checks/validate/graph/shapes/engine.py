@@ -6,7 +6,7 @@ and a fault is only told where no input could avoid it. Operators that no output
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from .....models.onnx_tensors import small_integers
 from .....models.onnx_values import values
 from .....models.source import Source
 from ..contract import dynamic, promised
-from ..scopes import free
+from .order import order_of
 from .samples import open_axis
 from .terms import UNKNOWN_MARK, Shape, Term, axis_of, cancel, fixed, named, show, unclear, whole
 
@@ -194,7 +194,7 @@ def infer(model: OnnxModel, source: Source | None) -> Inferred:
     result = Inferred()
     opset = model.opsets.get("", 0)
     graph = model.graph
-    order = _order(graph) if opset >= OLDEST and len(graph.nodes) <= MAX_NODES else None
+    order = order_of(graph) if opset >= OLDEST and len(graph.nodes) <= MAX_NODES else None
     if order is None:
         result.blind = True
         return result
@@ -208,7 +208,7 @@ def follow(graph: Graph, call: Call, result: Inferred) -> None:
     """What follows inside the body of an operator, from the facts that `result` begins with."""
     from .operators import STEPS
 
-    order = _order(graph)
+    order = order_of(graph)
     if order is None:
         result.blind = True
         return
@@ -258,45 +258,3 @@ def _declared(name: str, axis: int, dimension: Dimension) -> Term:
     if isinstance(dimension, int) and not dynamic(dimension):
         return whole(dimension)
     return open_axis(axis_of(name, axis))
-
-
-def _order(graph: Graph) -> list[Node] | None:
-    """Operators that an output needs, makers before users; None where they go in a circle."""
-    maker = {name: i for i, node in enumerate(graph.nodes) for name in node.outputs if name}
-    needs = [_needs(node) for node in graph.nodes]
-    if all(maker.get(name, -1) < i for i, names in enumerate(needs) for name in names):
-        return _live(graph, needs)
-    order: list[Node] = []
-    state = [0] * len(graph.nodes)  # 0 unseen, 1 waiting for its inputs, 2 done
-    stack = [maker[value.name] for value in reversed(graph.outputs) if value.name in maker]
-    while stack:
-        i = stack[-1]
-        if state[i]:
-            stack.pop()
-            if state[i] == 1:
-                state[i] = 2
-                order.append(graph.nodes[i])
-            continue
-        state[i] = 1
-        before = {maker[name] for name in needs[i] if name in maker}
-        if any(state[j] == 1 for j in before):
-            return None
-        stack += [j for j in before if not state[j]]
-    return order
-
-
-def _live(graph: Graph, needs: list[Sequence[str]]) -> list[Node]:
-    """The operators that an output needs, of a graph in which makers come before users."""
-    wanted = {value.name for value in graph.outputs}
-    order: list[Node] = []
-    for node, names in zip(reversed(graph.nodes), reversed(needs), strict=True):
-        if not wanted.isdisjoint(node.outputs):
-            wanted.update(names)
-            wanted.discard("")
-            order.append(node)
-    return order[::-1]
-
-
-def _needs(node: Node) -> Sequence[str]:
-    bodies = [body for attribute in node.attributes for body in attribute.graphs]
-    return [*node.inputs, *(name for body in bodies for name in free(body))] if bodies else node.inputs
