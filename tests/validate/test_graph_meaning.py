@@ -153,6 +153,19 @@ def grams(places: str, words: str = '"cat", "eel"', seed: int = 0) -> str:
     return graph(body, "string[N] x", "float[4] y", weight("w", 4, 4, seed=seed))
 
 
+def boxes(parts: str, seed: int = 0) -> str:
+    """Boxes of a centre `z` and a size `s`."""
+    body = f"s = MatMul(x, u) h = Mul(s, half) a = Sub(z, h) b = Add(z, h) y = Concat <axis=1> ({parts})"
+    held = f"{weight('u', 4, 3, seed=seed)}, float half = {{0.5}}"
+    return head(body, seed, outputs="float[N,6] y", weights=held)
+
+
+def rounded(scale: float, seed: int = 0) -> str:
+    """Numbers that are rounded by a tenth and come back by another scale."""
+    held = f"float t = {{0.1}}, float s = {{{scale}}}, int8 q = {{0}}"
+    return head("r = QuantizeLinear(z, t, q) y = DequantizeLinear(r, s, q)", seed, weights=held)
+
+
 SHARED = "p = Sigmoid(z) u = Constant <value = int64[1] {1}> () t = ReduceSum(p, u) y = Div(p, t)"
 PROBABLE = svm(", prob_a = [-2.0], prob_b = [0.1]")
 SOFTMAX = head("y = Softmax <axis=-1> (z)")
@@ -232,6 +245,12 @@ HEADS = [
         "words before a product",
         *(grams("0, 1, 2, 3", pool, k) for k, pool in ((1, '"cat", "eel"'), (2, '"eel", "c39"'))),
     ),
+    Case("corners of boxes", boxes("a, b"), boxes("z, s"), "unproven", HEAD),
+    Case("corners of boxes, retrained", boxes("a, b"), boxes("a, b", 1)),
+    Case("centres of boxes, retrained", boxes("z, s"), boxes("z, s", 1)),
+    Case("rounded to another scale", rounded(0.1), rounded(1.0), "unproven", HEAD),
+    Case("rounded, retrained", rounded(0.1), rounded(0.1, 1)),
+    Case("rounded at all", head("y = Identity(z)"), rounded(0.1)),
     Case("times one", SOFTMAX, head("p = Softmax(z) y = Mul(p, c)", weights="float c = {1}"), same=True),
     Case("an Identity more", SOFTMAX, head("p = Softmax(z) y = Identity(p)"), same=True),
     Case("transposed twice", SOFTMAX, head("t = Transpose(z) p = Softmax <axis=0> (t) y = Transpose(p)"), same=True),
@@ -1159,7 +1178,8 @@ def test_damaged_graphs_are_told_about_and_never_crash(tmp_path: Path) -> None:
         text = chooser.choice(CASES).new
         (tmp_path / "old.onnx").write_bytes(model(text).SerializeToString())
         (tmp_path / "new.onnx").write_bytes(damaged(model(text), chooser).SerializeToString())
-        assert validate(tmp_path / "new.onnx", tmp_path / "old.onnx", contract=Contract()).facts["verdict"]
+        report = validate(tmp_path / "new.onnx", tmp_path / "old.onnx", contract=Contract())
+        assert report.facts["verdict"] or {finding.rule for finding in report.findings} <= {"FIL-READ", "FIL-TRUNC"}
 
 
 def test_long_chains_are_followed_without_recursion(tmp_path: Path) -> None:

@@ -168,6 +168,9 @@ def shared(reading: Reading, found: Meaning) -> bool:
 
 def affine(reading: Reading, found: Meaning) -> Affine | None:
     """The one number that an operator adds to or multiplies with a computed value."""
+    made = reading.maker(found.inputs[0]) if found.op == "DequantizeLinear" else None
+    if made is not None and (factor := reading.rescaled(found.step)):
+        return Affine(made[0].inputs[0], True, factor < 0, f"by {factor:g}")
     if found.op not in ("Add", "Sub", "Mul", "Div", "Pow") or len(found.inputs) != 2:
         return None
     for place in (1, 0):

@@ -16,6 +16,7 @@ from .contract import Pair, pairs, unchanged
 SHAPING = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Expand"})
 TRANSPARENT = frozenset({"Identity", "Cast", "Dropout", "CastLike"})
 _DEEP = 400
+_ROUNDING = 1e-3  # scales that differ by less are the same number in another type
 
 
 class Reading:
@@ -49,9 +50,25 @@ class Reading:
     def rounded(self, step: Step) -> int | None:
         """What a DequantizeLinear makes numbers of again: the ones that were rounded, or a quantised operator's."""
         made = self.maker(step.inputs[0]) if step.op == "DequantizeLinear" else None
-        if made is None:
+        if made is None or self.rescaled(step):
             return None
         return made[0].inputs[0] if made[0].op == "QuantizeLinear" else step.inputs[0]
+
+    def rescaled(self, step: Step) -> float:
+        """The factor by which a DequantizeLinear gives back other numbers than were rounded, 0 where it is none."""
+        if step.op != "DequantizeLinear":
+            return 0.0
+        made = self.maker(step.inputs[0])
+        if made is None or made[0].op != "QuantizeLinear":
+            return 0.0
+        scales = [*made[0].inputs[1:2], *step.inputs[1:2]]
+        if len(scales) != 2:
+            return 0.0
+        was, now = map(self.values, scales)
+        if not was or not now or was == now or isinstance(was[0], str) or isinstance(now[0], str) or not was[0]:
+            return 0.0
+        factor = float(now[0]) / float(was[0])
+        return factor if abs(factor - 1) > _ROUNDING else 0.0
 
     def held(self, value: int) -> Held | None:
         """The constant behind a value, None where it is computed or sent. Its dims may be those before a reshape."""

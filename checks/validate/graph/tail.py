@@ -30,6 +30,7 @@ from .operands import Difference
 from .reading import SHAPING, TRANSPARENT, Reading
 
 _LIMIT = 2000
+_PLAIN = frozenset({"MatMul", "Gemm", "Conv"})
 _SCORES = frozenset({"Add", "Sub", "Sum", "MatMul", "Gemm"})
 _NESTED = 20
 
@@ -177,6 +178,7 @@ class _Pairing:
             yield Difference("unproven", "part of what is split", before.place, after.place)
         if op == "Concat" and exposed and len(before.inputs) == len(after.inputs):
             yield from operands.pieces(self.old, self.new, before, after)
+            yield from self.corners(before, after)
         if op in operands.COMPARED or op in AFFINE or op in PASSES or op in JOINS or op in LOOKUPS:
             yield from operands.compare(self.old, self.new, before, after, exposed)
         elif before.step.domain == "com.microsoft":
@@ -203,6 +205,14 @@ class _Pairing:
             self.todo.append((a._replace(value=before.inputs[0]), b._replace(value=after.inputs[0]), further))
             if self.old.held(before.inputs[0]) is not None:
                 self.todo.append((a._replace(value=before.inputs[1]), b._replace(value=after.inputs[1]), False))
+
+    def corners(self, before: Meaning, after: Meaning) -> Iterator[Difference]:
+        """Parts that one side takes from a product as they are, and the other as a difference: boxes by their corners,
+        or by their centre and size."""
+        for one, two in zip(before.inputs, after.inputs, strict=True):
+            kinds = _part(self.old, one), _part(self.new, two)
+            if "Sub" in kinds and set(kinds) & _PLAIN:
+                yield Difference("unproven", "kind of joined part", *kinds)
 
     def transforms(self, before: Meaning, after: Meaning) -> Iterator[Difference]:
         """What two classifiers make of their scores."""
@@ -254,6 +264,14 @@ def _skip(reading: Reading, at: _At) -> _At:
         else:
             break
     return at
+
+
+def _part(reading: Reading, value: int) -> str:
+    """The operator that makes a part; a difference only where both of its sides are computed."""
+    found = meaning(reading, reading.plain(value))
+    if found is None or (found.op == "Sub" and any(reading.held(each) is not None for each in found.inputs)):
+        return ""
+    return found.op
 
 
 def _neighbours(reading: Reading, found: Meaning) -> bool:
