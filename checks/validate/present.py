@@ -8,6 +8,9 @@ from ...report.blocks import Block, Table, Text
 from ...report.finding import Finding
 from .rulebase import Level
 
+# What a verdict means where there is no OLD: such a model is consistent in itself, or is not, or nobody knows.
+CONSISTENT: dict[str, bool] = {"equal": True, "hot": True, "breaks": False}
+
 
 def headline(
     level: Level, findings: list[Finding], steps: list[dict[str, Any]], *, unread: int, alone: bool, ended: list[str]
@@ -27,7 +30,8 @@ def headline(
         parts.append(f"{accepted} accepted")
     word = level
     if alone:
-        word = {"equal": "consistent", "hot": "consistent", "breaks": "inconsistent"}.get(level, level)
+        consistent = CONSISTENT.get(level)
+        word = level if consistent is None else "consistent" if consistent else "inconsistent"
     text = f"verdict: {word}" + (f" — {', '.join(parts)}" if parts else "")
     text += over
     if steps:

@@ -16,7 +16,7 @@ from ...report.report import Report, ordered
 from . import registry
 from .contents import identical
 from .plan import plan as swap_plan
-from .present import body, headline
+from .present import CONSISTENT, body, headline
 from .rulebase import Context, Rule
 from .side import Side
 from .unreadable import RULES, unreadable
@@ -55,7 +55,8 @@ def validate(
     `contract` overrides the one in interlock.yaml (`config` or the nearest file). `names` is how to call (new, old)
     in messages. `base` is the model that NEW, an adapter, sits on; `adapters` are adapters that serve on NEW, and
     `draft` the draft model that speculates for it. With `run`, ONNX graphs of both, or of NEW alone, run on generated
-    inputs. The report's facts hold `verdict`, `plan`, `ended`, `runs`, `memory` and `delta`.
+    inputs. The report's facts hold `verdict` (None where a file could not be read), `consistent`, `plan`, `ended`,
+    `runs`, `memory` and `delta`.
 
     Raises UnreadableModel where a path holds no model at all, NothingToCheck where a folder has none, BadInput on an
     unusable configuration; a broken file inside a model is a finding and exit code 2.
@@ -113,7 +114,8 @@ def _report(context: Context, fail_on: FailOn) -> Report:
     # What cannot be read is not put into service, so there is nothing to plan.
     steps = [] if alone or problems else swap_plan((f for f in findings if f.suppressed is None), level)
     facts: dict[str, Any] = {
-        "verdict": "unproven" if problems and level != "breaks" else level,
+        "verdict": None if problems else level,
+        "consistent": None if problems or not alone else CONSISTENT.get(level),
         "plan": steps,
         "ended": over,
         "runs": _runs(context),
