@@ -10,7 +10,7 @@ from .....models.strict_json import items_of
 Step = tuple[int | str, int]
 Frame = tuple[Step, ...]
 _ONE: Frame = (("A", 0),)
-_TWO: Frame = (("A", 0), ("B", 0))
+_TWO: Frame = (("A", 0), ("B", 1))
 
 
 def frames(processor: Any) -> tuple[Frame, Frame] | None:
