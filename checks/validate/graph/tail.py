@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from . import meanings, operands
+from .alike import equivalent, neighbours, paired, part
 from .classes import CLASSIFIERS, LOOKUPS
 from .families import (
     AFFINE,
@@ -134,7 +135,7 @@ class _Pairing:
                 yield Difference(
                     "unproven", "kind of scores", *("probabilities" if each else "scores" for each in known)
                 )
-        elif (self.strong(before, after) or kinds <= REDUCTIONS) and not _equivalent(self.old, self.new, before, after):
+        elif (self.strong(before, after) or kinds <= REDUCTIONS) and not equivalent(self.old, self.new, before, after):
             yield Difference("unproven", "final operator", before.op, after.op)
 
     def strong(self, before: Meaning, after: Meaning) -> bool:
@@ -190,7 +191,7 @@ class _Pairing:
         further = exposed and op not in SHIELDS
         if op in RANKED:
             a, b = a._replace(shaped=True), b._replace(shaped=True)
-        if op == "ReduceMean" and _neighbours(self.old, before) and _neighbours(self.new, after):
+        if op == "ReduceMean" and neighbours(self.old, before) and neighbours(self.new, after):
             return
         if op in SHIELDS or op in PASSES:
             hidden = further and not (op == "TopK" and before.place == 1)
@@ -199,7 +200,7 @@ class _Pairing:
             return  # what is joined here has an order of its own
         elif op in JOINS or op in AFFINE:
             shown = further and (op in JOINS or meanings.affine(self.old, before) is not None)
-            for one, two in _paired(self.old, self.new, before, after):
+            for one, two in paired(self.old, self.new, before, after):
                 self.todo.append((a._replace(value=one), b._replace(value=two), shown))
         elif op in LOOKUPS:
             self.todo.append((a._replace(value=before.inputs[0]), b._replace(value=after.inputs[0]), further))
@@ -210,7 +211,7 @@ class _Pairing:
         """Parts that one side takes from a product as they are, and the other as a difference: boxes by their corners,
         or by their centre and size."""
         for one, two in zip(before.inputs, after.inputs, strict=True):
-            kinds = _part(self.old, one), _part(self.new, two)
+            kinds = part(self.old, one), part(self.new, two)
             if "Sub" in kinds and set(kinds) & _PLAIN:
                 yield Difference("unproven", "kind of joined part", *kinds)
 
@@ -264,50 +265,3 @@ def _skip(reading: Reading, at: _At) -> _At:
         else:
             break
     return at
-
-
-def _part(reading: Reading, value: int) -> str:
-    """The operator that makes a part; a difference only where both of its sides are computed."""
-    found = meaning(reading, reading.plain(value))
-    if found is None or (found.op == "Sub" and any(reading.held(each) is not None for each in found.inputs)):
-        return ""
-    return found.op
-
-
-def _neighbours(reading: Reading, found: Meaning) -> bool:
-    """Whether a mean is one of numbers that a table has for the nearest samples: that table was learned."""
-    inner = meaning(reading, reading.plain(found.inputs[0]))
-    if inner is None or inner.op not in LOOKUPS or reading.held(inner.inputs[0]) is None:
-        return False
-    made = reading.maker(reading.plain(inner.inputs[1]))
-    return made is not None and made[0].op == "TopK"
-
-
-def _paired(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Iterator[tuple[int, int]]:
-    """Inputs that correspond; those of a commutative operator may be the other way round."""
-    one = [value for value in before.inputs if value and old.held(value) is None]
-    two = [value for value in after.inputs if value and new.held(value) is None]
-    if before.op in ("If", "Where"):
-        one, two = list(before.inputs), list(after.inputs)
-    elif before.op == "Loop":
-        one, two = list(before.inputs[1:]), list(after.inputs[1:])
-    elif before.op in ("Add", "Mul", "Max", "Min") and len(one) == len(two) == 2:
-        ops = [[_kind(reading, value) for value in side] for reading, side in ((old, one), (new, two))]
-        if ops[0] != ops[1] and ops[0] == ops[1][::-1]:
-            two.reverse()
-    yield from zip(one, two, strict=False)
-
-
-def _kind(reading: Reading, value: int) -> str:
-    """The operator that makes a value, or the input that it is."""
-    found = meaning(reading, reading.plain(value))
-    return found.op if found is not None else reading.names.get(reading.plain(value), "")
-
-
-def _equivalent(old: Reading, new: Reading, before: Meaning, after: Meaning) -> bool:
-    """Whether two different operators give values of the same kind."""
-    if {before.op, after.op} & CLASSIFIERS and {before.op, after.op} & {"Sigmoid", "Normalizer"}:
-        return True  # a transform of its own, and columns brought to a sum of one
-    if any(found.op in CLASSIFIERS and found.place == 0 for found in (before, after)):
-        return {before.op, after.op} <= CLASSIFIERS | {"ArgMax"}  # the class with the largest score
-    return meanings.shared(old, before) and meanings.shared(new, after)
