@@ -77,4 +77,4 @@ def _stem(name: str) -> str:
 
 def _base(config: dict[str, object]) -> str:
     revision = config.get("revision")
-    return f"{config.get('base_model_name_or_path')}" + (f"@{revision}" if revision else "")
+    return f"{config.get('base_model_name_or_path')}" + (f"@{revision}" if revision is not None else "")
