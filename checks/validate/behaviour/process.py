@@ -65,16 +65,13 @@ def supervise(job: Job) -> Measured:
 def _child(request: bytes, seconds: int) -> tuple[bytes, int | None]:
     """What the process said and its exit code, None where it was stopped for its time."""
     command = [sys.executable, "-I", str(Path(__file__).with_name("child.py"))]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
-        try:
-            return process.communicate(request, timeout=seconds)[0], process.returncode
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return process.communicate()[0], None
-        except BaseException:
-            process.kill()  # nothing keeps running behind the back of who interrupts us
-            raise
+    try:
+        done = subprocess.run(
+            command, input=request, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=seconds, check=False
+        )
+    except subprocess.TimeoutExpired as late:
+        return late.stdout or b"", None
+    return done.stdout, done.returncode
 
 
 def _lines(said: bytes) -> Iterator[dict[str, Any]]:
