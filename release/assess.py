@@ -8,7 +8,7 @@ from datetime import timedelta
 from ..report.errors import Refused
 from .descriptor import short
 from .desk import Desk
-from .evidence import Evidence, evidence_of, seconds_of
+from .evidence import Evidence, evidence_of
 from .ledger import Ledger
 from .policy import policy_digest
 from .position import Position, position_of
@@ -50,7 +50,9 @@ def _judge(desk: Desk, policy: str, known: list[Evidence]) -> tuple[str, Evidenc
     newest = fitting[-1]
     if not newest.passed:
         return f"did not pass: {newest.reason}", None
-    limit = seconds_of(desk.stage.max_age, f"stages.{desk.name}.max_age")
+    from ..signing.limits import duration
+
+    limit = duration(desk.stage.max_age, f"stages.{desk.name}.max_age").total_seconds()
     if newest.age > limit:
         return f"ran {timedelta(seconds=round(newest.age))} ago, more than {desk.stage.max_age}", None
     if newest.age < -_CLOCK_SKEW:

@@ -176,10 +176,3 @@ def carry(source: Store, target: Store, manifest: Manifest) -> int:
             target.attach(manifest.descriptor, ARTIFACT, ENVELOPE, attachment.payload, "evidence")
             copied += 1
     return copied
-
-
-def seconds_of(text: str, what: str) -> float:
-    """A duration such as 30m, 12h, 7d in seconds. Raises BadInput on anything else."""
-    from ..signing.limits import duration
-
-    return duration(text, what).total_seconds()

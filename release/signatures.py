@@ -15,7 +15,6 @@ from .store import Store
 from .tree import SIGNATURE_SUFFIX
 
 _MODEL_SIGNATURE = f"model{SIGNATURE_SUFFIX}"
-_MAX_BUNDLE = 128 << 20
 
 
 def signature_of(model: Path) -> tuple[str, bytes] | None:
@@ -28,7 +27,7 @@ def signature_of(model: Path) -> tuple[str, bytes] | None:
         return None
     from ..signing import bundle
 
-    payload = durable.read_bounded(path, _MAX_BUNDLE)
+    payload = durable.read_bounded(path, bundle.MAX_BYTES)
     bundle.decode(payload, str(path))
     return path.name, payload
 

@@ -34,11 +34,11 @@ Problem = tuple[str, str, str]
 Signer = Callable[[str | Identity], None]
 
 
-def _any(_: str | Identity) -> None:
+def any_signer(_: str | Identity) -> None:
     """Takes any signer of the right form."""
 
 
-def check(values: Values, marks: Marks, source: str, more: Iterable[Problem] = (), signer: Signer = _any) -> None:
+def check(values: Values, marks: Marks, source: str, more: Iterable[Problem] = (), signer: Signer = any_signer) -> None:
     """Raise BadInput on the first value that a cluster would refuse or that could change under a running release.
 
     `more` are problems that the profile sees. `signer` raises BadInput on a key (PEM) or identity that a verifier

@@ -27,7 +27,7 @@ def render(
     output_dir: str | None = None,
     check: str | None = None,
     diff: str | None = None,
-    signer: rules.Signer | None = None,
+    signer: rules.Signer = rules.any_signer,
 ) -> Report:
     """Manifests of `profile` (vllm, triton, onnxruntime): YAML as payload, or compared with or written to a folder.
 
@@ -41,7 +41,7 @@ def render(
         hint = f"did you mean '{close[0]}'?" if close else f"use one of {', '.join(PROFILES)}"
         raise BadInput(f"profile {profile}", "unknown", hint=hint)
     read, marks, source = inputs.read(values_file, values, sets)
-    rules.check(read, marks, source, owned.problems(profile, read), *filter(None, [signer]))
+    rules.check(read, marks, source, owned.problems(profile, read), signer)
     objects = documents(profile, read, kube_version)
     files = {drift.file_name(o): f"{drift.MARK}\n{dump(o)}" for o in objects}
     report = Report(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
@@ -24,6 +25,20 @@ def unavailable(what: str, how: str) -> NoReturn:
 def require() -> Callable[[str, str], NoReturn]:
     """`require(what, how)`: say that a service is missing; skips here, fails in CI."""
     return unavailable
+
+
+@pytest.fixture(scope="session")
+def unprivileged() -> list[str]:
+    """What a command starts with so that permissions of files count for it, whoever runs the tests.
+
+    Root gives up the capabilities that override them.
+    """
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        unavailable("setpriv", "install util-linux, or do not run the tests as root")
+    capabilities = "-dac_override,-dac_read_search"
+    return ["setpriv", f"--inh-caps={capabilities}", f"--bounding-set={capabilities}"]
 
 
 @pytest.fixture(scope="session")

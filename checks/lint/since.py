@@ -99,7 +99,7 @@ def _below(path: str, folders: Sequence[str]) -> bool:
 
 def _existing(inside: Sequence[str], names: Sequence[str]) -> list[str]:
     """Git refuses a path that the revision does not have."""
-    return [p for p in inside if p == "." or any(name == p or name.startswith(p + "/") for name in names)]
+    return [path for path in inside if any(_below(name, (path,)) for name in names)]
 
 
 def _git(folder: str, arguments: list[str], revision: str, environment: Mapping[str, str] | None = None) -> bytes:

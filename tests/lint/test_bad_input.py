@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import stat
+import subprocess
 import sys
 import tracemalloc
 from collections.abc import Iterator
@@ -194,12 +196,13 @@ def test_links_and_special_files(tmp_path: Path) -> None:
     assert run(tmp_path / "pipe.yaml").exit_code == 2
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_unreadable_file(tmp_path: Path) -> None:
+def test_unreadable_file(tmp_path: Path, unprivileged: list[str]) -> None:
     path = tmp_path / "secret.yaml"
     path.write_text(GOOD)
     path.chmod(0)
-    assert "permission denied" in notices(run(tmp_path))[0]
+    command = [*unprivileged, sys.executable, "-m", "interlock", "lint", str(tmp_path), "--output-format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "permission denied" in json.loads(done.stdout)["notices"][0]
     path.chmod(stat.S_IRUSR)
 
 

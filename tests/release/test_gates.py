@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 from interlock.release.descriptor import canonical
-from interlock.release.evidence import evidence_of, seconds_of
+from interlock.release.evidence import evidence_of
 from interlock.release.ocilayout import OciLayout
 from interlock.release.run import gate, promote, publish, pull, status
 from interlock.report.errors import BadInput, NothingToCheck, Refused
+from interlock.signing.limits import duration
 from interlock.signing.run import sign
 
 VERIFY = """
@@ -290,13 +291,13 @@ def test_an_interrupted_promotion_looks_at_the_evidence_again(signed: Any, helpe
     ("text", "seconds"), [("30s", 30), ("5m", 300), ("12h", 43200), ("7d", 604800), ("2w", 1209600)]
 )
 def test_durations(text: str, seconds: int) -> None:
-    assert seconds_of(text, "x") == seconds
+    assert duration(text, "x").total_seconds() == seconds
 
 
 @pytest.mark.parametrize("text", ["", "7", "d", "7 d", "-1d", "1.5h", "7x", "٣d", "9999999d"])
 def test_not_durations(text: str) -> None:
     with pytest.raises(BadInput, match="not a duration"):
-        seconds_of(text, "x")
+        duration(text, "x")
 
 
 def onnx_model(folder: Path, scale: float, shape: int = 4, name: str = "x") -> None:

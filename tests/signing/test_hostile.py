@@ -74,9 +74,10 @@ def test_honest_scenes_are_accepted_by_both(tmp_path: Path, pair: Any, authority
         assert report.inputs == len(FILES) + 9
 
 
-def test_the_corpus_is_large_and_compared(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_corpus_is_large_and_compared(capsys: pytest.CaptureFixture[str], root: Path) -> None:
     assert len(CASES) >= 60
     assert len({case.name for case in CASES}) == len(CASES)
+    assert f"over 40 of the {len(CASES)} hostile cases" in (root / "README.md").read_text()
     if len(SEEN) < len(CASES):
         return  # spread over several processes, of which none has seen all
     accepted = [name for name, (_, verdict) in SEEN.items() if verdict == "accepts"]

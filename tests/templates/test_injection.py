@@ -274,7 +274,7 @@ def test_output_has_the_same_bytes_whatever_the_hash_seed(values: dict[str, Any]
     assert not re.search(rb"\x1b|\r", outputs.pop())
 
 
-def test_kubectl_reads_what_was_meant() -> None:
+def test_kubectl_reads_what_was_meant(require: Any) -> None:
     # The reader that counts in the end: 3,000 strings in one object, so that kubectl starts once.
     import json
     import random
@@ -282,7 +282,7 @@ def test_kubectl_reads_what_was_meant() -> None:
     import subprocess
 
     if shutil.which("kubectl") is None:
-        pytest.skip("kubectl is not installed: its YAML reader is an extra oracle")
+        require("kubectl, whose YAML reader is an extra oracle", "install it")
     source = random.Random(7)
     alphabet = "yYnNoOeE0123456789+-._:~#&*!|>'\"%@`{}[],? \t\n\\/=<xfinatrulsAZé\u2028\x85\ufeff😀"
     made = ["".join(source.choices(alphabet, k=source.randint(1, 8))) for _ in range(3000)]

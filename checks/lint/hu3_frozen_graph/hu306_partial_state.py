@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from ....report.finding import Finding, Severity
 from ....report.rule import Rule
-from ..paths import is_test
 from ..rulebase import Context
 from ..sources.python import PythonFile, argument
 
@@ -45,7 +44,7 @@ _LOGGERS = ("print", "log", "debug", "info", "warning", "warn", "error", "except
 
 def check(file: PythonFile, ctx: Context) -> Iterator[Finding]:
     """Judge the loads of one file."""
-    if is_test(file.path) or file.modules & {"pytest", "unittest"}:
+    if file.is_test:
         return
     for name, call in file.calls:
         strict = argument(call, 1, "strict")

@@ -8,4 +8,3 @@ COPIES = lazy(
     r"\b(cp|rsync|aws|gsutil|gcloud|hf|huggingface-cli|modelscope|aibrix_download|downloader|rclone|mc|s3cmd|s5cmd|azcopy"
     r"|tar|unzip|wget|curl|git)\b"
 )
-"""A cheap test for texts that may hold one of the commands that `copies` knows."""

@@ -20,7 +20,8 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="serving code loads a model format that executes code",
     what="`pickle`, `cloudpickle`, `dill` and `joblib` loads, and `torch.load(weights_only=False)`, in Python files "
-    "that answer requests, and model locations that end in .pkl or .joblib. "
+    "that answer requests, and model locations that end in .pkl, .pickle, "
+    ".joblib, .dill or .cloudpickle. "
     "A torch.load without the argument counts where the file does not say it needs torch 2.6, "
     "from which on True is the default.",
     why="Reading a pickle runs whatever it says, with the server's credentials: a replaced file is a takeover, and a "
@@ -54,7 +55,7 @@ state = torch.load("/models/current.pt", weights_only=True)
 )
 
 _LOADS = re.compile(
-    r"^(pickle|cPickle|_pickle|cloudpickle|dill)\.(load|loads|Unpickler)$|^joblib\.load$|^(sklearn\.externals\.)?joblib\.load$"
+    r"^(pickle|cPickle|_pickle|cloudpickle|dill)\.(load|loads|Unpickler)$|^(sklearn\.externals\.)?joblib\.load$"
 )
 _PICKLES = re.compile(r"\.(pkl|pickle|joblib|dill|cloudpickle)$", re.IGNORECASE)
 _STORED = re.compile(r"^(read|read_bytes|get_object|get_blob|download_\w+|content)$")

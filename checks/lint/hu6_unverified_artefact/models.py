@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ....report.finding import Location
-from ..paths import is_test
 from ..sources.argv import Word
 from ..sources.embedded_yaml import embedded
 from ..sources.kubernetes import Resource
@@ -206,7 +205,7 @@ _OFFLINE = re.compile(r"(^|/)bench[^/]*\.py$|[-_]offline\.py$")
 
 def serves(file: PythonFile) -> bool:
     """Whether a Python file answers requests, and not those of a test suite or a benchmark."""
-    if is_test(file.path) or _OFFLINE.search(file.path) or file.modules & {"pytest", "unittest"}:
+    if file.is_test or _OFFLINE.search(file.path):
         return False
     return any(map(_SERVERS.match, file.imports.values())) or any(_SERVER_CALLS.match(name) for name, _ in file.calls)
 

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from ....report.finding import Location
 from ..lazy import lazy
+from ..paths import is_test
 from .text import TextFile, Unreadable
 
 MAX_PYTHON = 2 * 2**20
@@ -51,10 +52,16 @@ class PythonFile:
             self.parsed = _parse(self.file)
         return self.parsed
 
+    @property
+    def is_test(self) -> bool:
+        """Whether it belongs to a test suite, by its path or by what it imports."""
+        return is_test(self.path) or bool(self.modules & {"pytest", "unittest"})
+
     def release(self) -> None:
         """Let go of the tree and of everything that was found in it."""
         self.parsed = None
         self._parents.clear()
+        self._scopes.clear()
         for name in ("nodes", "calls", "imports", "modules", "constants"):
             self.__dict__.pop(name, None)
 

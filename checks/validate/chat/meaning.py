@@ -10,7 +10,6 @@ from typing import Any, cast
 # Attributes of dictionaries, lists and texts: there x.y and x['y'] are two things.
 _METHODS = frozenset(name for kind in (dict, list, str, tuple) for name in dir(kind))
 _OWN = frozenset(("loop", "caller", "varargs", "kwargs", "self", "super"))
-_PLACELESS = frozenset(("ctx", "lineno", "environment"))
 
 
 Steps = list[tuple[int, str]]
@@ -85,22 +84,23 @@ class _Steps:
             self._body(body if known else rest)
             return
         asked = self._truth(test)
-        if self._cannot_fail(test) and self._alone(body) == self._alone(rest):
+        yes, no = self._alone(body), self._alone(rest)
+        if self._cannot_fail(test) and [w for _, w in yes] == [w for _, w in no]:
             self._body(body)
             return
         self._say(line, f"if {asked}")
-        self._body(body)
+        self._found += yes
         if rest:
             self._say(line, "else")
-            self._body(rest)
+            self._found += no
         self._say(line, "end if")
 
-    def _alone(self, body: list[Any]) -> list[str]:
+    def _alone(self, body: list[Any]) -> Steps:
         before = self._found, self._text
         self._found, self._text = [], None
         self._body(body)
         self._flush()
-        found = [words for _, words in self._found]
+        found = self._found
         self._found, self._text = before
         return found
 
@@ -140,8 +140,8 @@ class _Steps:
 
     def _other(self, node: Any) -> None:
         """A statement by its fields, with the bodies that it holds after it."""
-        bodies = [(name, each) for name, each in node.iter_fields() if name in ("body", "else_", "elif_")]
-        fields = [f"{name}={self._value(each)}" for name, each in node.iter_fields(exclude=("body", "else_", "elif_"))]
+        bodies = [(name, each) for name, each in node.iter_fields() if name in ("body", "else_")]
+        fields = [f"{name}={self._value(each)}" for name, each in node.iter_fields(exclude=("body", "else_"))]
         self._say(node.lineno, f"{type(node).__name__} {' '.join(fields)}")
         for name, body in bodies:
             if body:
@@ -200,7 +200,7 @@ class _Steps:
             other = self._value(node.expr2)
             return f"({self._value(node.expr1)} if {self._truth(node.test)} else {other})"
         if isinstance(node, nodes.Node):
-            parts = (f"{key}={self._value(each)}" for key, each in node.iter_fields() if key not in _PLACELESS)
+            parts = (f"{key}={self._value(each)}" for key, each in node.iter_fields() if key != "ctx")
             return f"{type(node).__name__}({', '.join(parts)})"
         if isinstance(node, list | tuple):
             return f"[{', '.join(map(self._value, cast('list[Any]', node)))}]"

@@ -45,12 +45,12 @@ def _cutting(tokenizer: Tokenizer, encode: Encode) -> Encode:
     So does llama.cpp, whose literals meet plain spaces where SentencePiece already has its own.
     """
     starting: dict[str, list[AddedToken]] = {}
-    for each in sorted(tokenizer.literals, key=lambda each: -len(each.content)):
+    for each in tokenizer.literals:
         if each.content and not each.special:  # text never becomes a control token, unless the caller asks for it
             starting.setdefault(each.content[0], []).append(each)
 
     def cut(text: str) -> list[int]:
-        there = [each for first in set(text) for each in starting.get(first, ()) if each.content in text]
+        there = [each for first in dict.fromkeys(text) for each in starting.get(first, ()) if each.content in text]
         parts: list[str | int] = [text]
         for each in sorted(there, key=lambda each: -len(each.content)):
             parts = [piece for part in parts for piece in _split(part, each)]

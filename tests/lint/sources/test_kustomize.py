@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from interlock.checks.lint.run import lint
@@ -53,10 +54,10 @@ patches:
 
 
 @pytest.fixture
-def overlay(tmp_path: Path) -> Path:
+def overlay(tmp_path: Path, require: Any) -> Path:
     """An overlay with a prefix, an image and a patch over a base with a generator."""
     if kustomize.tool() is None:
-        pytest.skip("neither kubectl nor kustomize is installed")
+        require("kubectl or kustomize", "install one of them")
     for folder, text in (("base", BASE), ("prod", PROD)):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "kustomization.yaml").write_text(text)

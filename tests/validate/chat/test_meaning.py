@@ -125,3 +125,10 @@ def test_deep_nesting_is_compared_as_text() -> None:
     deep = "{% if a %}" * 90 + "x" + "{% endif %}" * 90
     found = render([(deep, {})])[0]
     assert found.error or found.steps
+
+
+def test_a_long_chain_of_conditions_costs_no_more_for_each() -> None:
+    """Each branch lies inside the rest of the one before it."""
+    chain = "".join(f"{{% elif messages[0].role == 'r{n}' %}}{n}" for n in range(60))
+    found = render([(f"{{% if messages[0].role == 'x' %}}x{chain}{{% endif %}}", {})])[0]
+    assert not found.error and len(found.steps) > 60
