@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from interlock.checks.validate.graph.operators import NEWEST
 from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
 from validate import signatures
@@ -373,6 +374,16 @@ def test_what_the_live_graph_does_is_known_to_its_server(tmp_path: Path) -> None
     new.write_bytes(model([node("Relu", ["x"], ["y"], foo=1)], weights=[weight("w", 2)]).SerializeToString())
     assert "ONX-OP" not in {finding.rule for finding in validate(new, old, contract=Contract()).findings}
     assert "ONX-OP" in {finding.rule for finding in validate(new, contract=Contract()).findings}
+
+
+def test_types_of_an_operator_set_that_is_not_known_yet_are_not_judged(tmp_path: Path) -> None:
+    path, found = tmp_path / "model.onnx", dict[int, set[str]]()
+    for opset in (NEWEST[""], 40):
+        mixed = model([node("Add", ["x", "v"], ["y"])], ["x", value("v", (2,), proto.INT64)], opset=opset)
+        path.write_bytes(mixed.SerializeToString())
+        found[opset] = {finding.rule for finding in validate(path, contract=Contract()).findings}
+    assert "ONX-OP" in found[NEWEST[""]]
+    assert "ONX-OP" not in found[40]
 
 
 def test_the_table_of_signatures_is_that_of_the_runtime(root: Path) -> None:

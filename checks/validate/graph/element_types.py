@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ....models.onnx import ELEMENTS, Graph, Node, OnnxModel, Value
 from ....models.onnx_messages import read_noted
 from ....models.source import Source
+from .operators import NEWEST
 from .scopes import Fault
 from .signatures import Signature, signature
 
@@ -57,8 +58,9 @@ def _graph(graph: Graph, types: dict[str, str], opsets: dict[str, int], own: set
     types.update((value.name, value.type) for value in graph.inputs if value.type)
     for node in graph.nodes:
         of = None
-        if node.domain in opsets and (node.domain, node.op) not in own:
-            of = signature(node.domain, node.op, opsets[node.domain])
+        version = opsets.get(node.domain, 0)
+        if 0 < version <= NEWEST.get(node.domain, 0) and (node.domain, node.op) not in own:
+            of = signature(node.domain, node.op, version)
         bodies = [body for attribute in node.attributes for body in attribute.graphs]
         for body in bodies:
             yield from _graph(body, dict(types), opsets, own)
