@@ -14,8 +14,8 @@ from .source import Source, Window
 
 _MOST = 16 << 20
 _FLOATS, _INTS, _STRINGS = 7, 8, 9
-# Tags of unpacked entries: field number and wire type.
-_FLOAT_TAG, _INT_TAG = b"\x3d", 0x40
+# The tag of an unpacked float: field number and wire type.
+_FLOAT_TAG = b"\x3d"
 _INT = re.compile(rb"\x40([\x80-\xff]{0,9}[\x00-\x7f])")
 _RUN = re.compile(rb"(?:\x40[\x80-\xff]{0,9}[\x00-\x7f])+")
 # A negative number takes this many bytes.

@@ -226,12 +226,6 @@ class Reader:
 _TYPES = {1: "tensor", 4: "seq", 5: "map", 7: "opaque", 8: "sparse_tensor", 9: "optional"}
 
 
-def flag(source: Source, attribute: Attribute) -> bool:
-    """Whether an attribute is an integer other than zero."""
-    values = [value for number, _, value, _ in fields(Window(source), attribute.begin, attribute.end) if number == 3]
-    return bool(values and values[-1])
-
-
 def read_noted(source: Source, graph: Graph) -> list[Value]:
     """What a graph says about tensors inside it."""
     reader = Reader(Window(source))

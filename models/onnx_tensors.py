@@ -5,7 +5,7 @@ from __future__ import annotations
 from .errors import UnreadableModel
 from .onnx import ELEMENTS, Initializer
 from .protobuf import BYTES, FIXED32, VARINT, Field, fields, integers, text
-from .source import TRUNCATED, Source, Window
+from .source import TRUNCATED, Window
 
 _COUNTED = 1 << 16
 _STRINGS = 6
@@ -107,25 +107,6 @@ def _varints(window: Window, data: list[Field]) -> tuple[int, bool]:
         return size, False
     packed = b"".join(window.take(value, stop - value) for _, wire, value, stop in data if wire == BYTES)
     return sum(byte < 128 for byte in packed) + sum(wire != BYTES for _, wire, _, _ in data), True
-
-
-def small_integers(source: Source, tensor: Initializer, limit: int = 256) -> tuple[int, ...] | None:
-    """The values of a small tensor of int64 or int32, row by row; None where it is another or lies elsewhere."""
-    count, width = tensor.numel, {"int64": 8, "int32": 4}.get(tensor.dtype, 0)
-    if not width or count > limit:
-        return None
-    if not count:
-        return ()
-    if tensor.field == 9:
-        data = source.read(tensor.begin, tensor.end - tensor.begin)
-        if len(data) != count * width:
-            return None
-        return tuple(int.from_bytes(data[i : i + width], "little", signed=True) for i in range(0, len(data), width))
-    if tensor.field != (7 if width == 8 else 5):
-        return None
-    window = Window(source)
-    values = integers(window, (tensor.field, BYTES, tensor.begin, tensor.end))
-    return tuple(values) if len(values) == count else None
 
 
 def read_sparse(window: Window, begin: int, end: int) -> Initializer:

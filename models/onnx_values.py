@@ -91,9 +91,9 @@ def values(source: Source, tensor: Initializer, limit: int = NUMBERS) -> Values 
             return None
         return tuple(int(each) if code == "?" else each for each in struct.unpack(f"<{tensor.numel}{code}", data))
     if tensor.field in (4, 10):
-        code = "f" if tensor.field == 4 else "d"
+        dtype, code = ("float", "f") if tensor.field == 4 else ("double", "d")
         data = window.take(tensor.begin, tensor.end - tensor.begin)
-        if tensor.dtype.startswith("complex") or len(data) != tensor.numel * struct.calcsize(code):
+        if tensor.dtype != dtype or len(data) != tensor.numel * struct.calcsize(code):
             return None
         return struct.unpack(f"<{tensor.numel}{code}", data)
     if tensor.field in (5, 7, 11):

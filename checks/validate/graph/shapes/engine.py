@@ -11,16 +11,18 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .....models.onnx import Attribute, Dimension, Graph, Initializer, Node, OnnxModel
-from .....models.onnx_tensors import small_integers
 from .....models.onnx_values import values
 from .....models.source import Source
 from ..contract import dynamic, promised
+from ..scopes import Fault
 from .order import order_of
 from .samples import open_axis
 from .terms import UNKNOWN_MARK, Shape, Term, axis_of, cancel, fixed, named, show, unclear, whole
 
 MAX_NODES = 50_000
 MAX_RANK = 16
+# Longer lists of sizes or positions are not followed.
+MAX_VALUES = 256
 # Before this version binary operators broadcast by attributes.
 OLDEST = 7
 
@@ -34,13 +36,6 @@ class Fact(NamedTuple):
 
 UNKNOWN = Fact()
 Step = Callable[["Call"], list[Fact]]
-
-
-class Fault(NamedTuple):
-    """An operator that cannot work, and the tensor it is about."""
-
-    message: str
-    tensor: str
 
 
 @dataclass(slots=True)
@@ -237,7 +232,7 @@ def _steps(
 def _start(model: OnnxModel, result: Inferred, source: Source | None) -> None:
     """Facts about inputs and weights. Values that a client may send instead of the default are not known."""
     graph = model.graph
-    sent = {value.name for value in promised(model, "inputs")} if model.ir_version >= 4 else set[str]()
+    sent = {value.name for value in promised(model, "inputs")}
     for name, tensor in graph.initializers.items():
         result.facts[name] = _known(tensor, None if name in sent else source)
         if name not in sent:
@@ -249,8 +244,10 @@ def _start(model: OnnxModel, result: Inferred, source: Source | None) -> None:
 
 
 def _known(tensor: Initializer, source: Source | None) -> Fact:
-    numbers = small_integers(source, tensor) if source is not None and len(tensor.dims) < 2 else None
-    return Fact(tuple(map(whole, tensor.dims)), None if numbers is None else tuple(map(whole, numbers)))
+    found = None
+    if source is not None and tensor.dtype in ("int64", "int32") and len(tensor.dims) < 2:
+        found = values(source, tensor, MAX_VALUES)
+    return Fact(tuple(map(whole, tensor.dims)), None if found is None else tuple(whole(int(each)) for each in found))
 
 
 def _declared(name: str, axis: int, dimension: Dimension) -> Term:

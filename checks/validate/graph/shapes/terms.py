@@ -10,9 +10,8 @@ from collections import Counter
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from .samples import follows
+from .samples import Term, follows
 
-Term = tuple[int, tuple[str, ...]]
 Shape = tuple[Term, ...]
 
 # A name with it stands for a size of which nothing is known, or follows from one.
