@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Values
-from .classes import default, table
-from .reading import SHAPING, TRANSPARENT, Reading
+from .classes import MAPS, default, table
+from .reading import MEASURES, SHAPING, TRANSPARENT, Reading
 
 Kind = Literal["value", "length"]
 
@@ -42,7 +42,6 @@ class Accepted:
 
 _KEPT = SHAPING | TRANSPARENT | {"Transpose", "Relu", "Abs", "Tile"}
 _EITHER = frozenset({"Concat", "Where", "Min", "Max", "If", "Loop", "Scan"})
-_MEASURES = frozenset({"Shape", "Size"})
 _STEPS = 100  # deep enough for any preparation of ids, and far from Python's own limit
 # Operators of other domains with tables: where the table and where its index lie among their inputs.
 _FUSED = {
@@ -100,7 +99,7 @@ def _tables(reading: Reading, step: Step) -> Iterator[_Table]:
                 length = op == "GroupQueryAttention" or (op == "EmbedLayerNormalization" and place == 3)
                 for each in _rows(reading, inputs[place], inputs[ids], 0):
                     yield each._replace(length=length)
-    elif step.domain == "ai.onnx.ml" and op in ("LabelEncoder", "CategoryMapper") and count:
+    elif step.domain == "ai.onnx.ml" and op in MAPS and count:
         known = table(reading, step)
         if known:
             yield _Table(0, inputs[0], strict=_nowhere(reading, step), known=frozenset(known))
@@ -193,7 +192,7 @@ class _Origins:
                 yield from (origin for origin in self.of(each, depth + 1) if origin.kind == "length")
         elif op in ("Gather", "Slice", "Split"):
             yield from self._part(step, place, depth)
-        elif op == "CumSum" or op in _MEASURES:
+        elif op == "CumSum" or op in MEASURES:
             for name in self._root(inputs[0]):
                 yield Origin(name, "length", "")
         elif op in ("Range", "ConstantOfShape", "NonZero"):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import cache
 
-DOMAINS = ("com.microsoft", "com.microsoft.nchwc")
 _LISTS: dict[str, dict[tuple[int, int], str]] = {
     "com.microsoft": {
         (1, 16): """
@@ -32,6 +31,7 @@ _LISTS: dict[str, dict[tuple[int, int], str]] = {
         (1, 16): "AveragePool Conv GlobalAveragePool GlobalMaxPool MaxPool ReorderInput ReorderOutput Upsample"
     },
 }
+DOMAINS = tuple(_LISTS)
 
 
 @cache

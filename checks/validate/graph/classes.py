@@ -10,7 +10,7 @@ Labels = tuple[str, ...]
 
 CLASSIFIERS = frozenset({"LinearClassifier", "SVMClassifier", "TreeEnsembleClassifier"})
 LOOKUPS = frozenset({"Gather", "GatherElements", "GatherND", "ArrayFeatureExtractor"})
-_MAPS = frozenset({"LabelEncoder", "CategoryMapper"})
+MAPS = frozenset({"LabelEncoder", "CategoryMapper"})
 # One input's values come through, in the order given; of the others only their number or place does.
 _FIRST = (
     SHAPING
@@ -73,7 +73,7 @@ def _at(reading: Reading, value: int, depth: int) -> tuple[Values | None, tuple[
         return _grams(reading, step), ()
     if op in _NAMED:
         return _named(reading, step), ()
-    if op in _MAPS:
+    if op in MAPS:
         return (_mapped(reading, step, depth) if depth < _NESTED else None), ()
     if op == "StringNormalizer":
         return (str(reading.scalar(step, "case_change_action", "NONE")),), inputs[:1]

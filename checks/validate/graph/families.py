@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .classes import CLASSIFIERS, LOOKUPS
+from .classes import CLASSIFIERS, LOOKUPS, MAPS
 
 ACTIVATIONS = frozenset({"Softmax", "LogSoftmax", "Sigmoid", "HardSigmoid", "Softplus", "Tanh", "Hardmax"})
 DECISIONS = frozenset({"Greater", "Less", "Equal", "IsNaN", "Sign", "Binarizer"})
@@ -10,7 +10,6 @@ LOGIC = frozenset({"And", "Or", "Xor", "Not"})
 BEST = frozenset({"ArgMax", "ArgMin", "NonMaxSuppression"})
 ROUNDING = frozenset({"Round", "Floor", "Ceil"})
 CURVES = frozenset({"Neg", "Abs", "Log", "Exp", "Sqrt", "Reciprocal", "CumSum"})
-MAPS = frozenset({"LabelEncoder", "CategoryMapper"})
 BODIES = frozenset({"If", "Loop", "Scan"})
 AFFINE = frozenset({"Add", "Sub", "Mul", "Div", "Pow"})
 REDUCTIONS = frozenset({"ReduceMax", "ReduceMin", "ReduceMean", "ReduceSum", "ReduceProd", "ReduceL1", "ReduceL2"})

@@ -7,10 +7,9 @@ from math import exp, log
 
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Values
-from .reading import SHAPING, TRANSPARENT, Reading, integral
+from .reading import MEASURES, SHAPING, TRANSPARENT, Reading, integral
 
 _KEEPS = TRANSPARENT | {"Clip", "Pad", "Resize", "Relu", "CenterCropPad"}
-_IGNORED = frozenset({"Shape", "Size"})
 _CHANNELS = 4  # constants for up to so many are of images; more are features, whose scale was learned
 _STEPS = 60
 
@@ -36,7 +35,7 @@ def front(reading: Reading, value: int, rank: int | None) -> Front:
     """Follow an input of a rank (None: not declared) to where several operators, or a trained one, take it."""
     found = Front(turned=None if rank is None else tuple(range(rank)))
     for _ in range(_STEPS):
-        users = {id(step): (step, place) for step, place in reading.flow.users[value] if step.op not in _IGNORED}
+        users = {id(step): (step, place) for step, place in reading.flow.users[value] if step.op not in MEASURES}
         if len(users) != 1:
             break
         step, place = next(iter(users.values()))

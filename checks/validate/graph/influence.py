@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ....models.onnx_flow import Step
-from .reading import Reading
+from .reading import MEASURES, Reading
 
-_SIZES = frozenset({"Shape", "Size"})  # what they say of a value is not what the value says
 _ROUNDS = frozenset({"Loop", "Scan"})
 
 
@@ -35,7 +34,7 @@ def mattering(reading: Reading) -> set[str] | None:
             # What one round carries over may depend on any other output of the round before.
             todo.extend(each for other in rounds for each in other.inputs)
             rounds = []
-        if not step.domain and (step.op in _SIZES or _nothing(reading, step)):
+        if not step.domain and (step.op in MEASURES or _nothing(reading, step)):
             continue
         todo.extend(step.inputs)
     return {name for name, value in reading.flow.inputs.items() if value in seen}

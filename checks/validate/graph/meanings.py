@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Values, setting
-from .classes import CLASSIFIERS, LOOKUPS
+from .classes import CLASSIFIERS, LOOKUPS, MAPS
 from .families import ACTIVATIONS
 from .reading import SHAPING, TRANSPARENT, Reading, integral, textual
 
@@ -149,7 +149,7 @@ def quantised(reading: Reading, found: Meaning) -> tuple[Values, Values] | None:
 
 def decoded(reading: Reading, found: Meaning) -> int:
     """The index or key that an operator turns into a label, 0 where it is another operator."""
-    if found.op in ("LabelEncoder", "CategoryMapper"):
+    if found.op in MAPS:
         return found.inputs[0]
     held = reading.held(found.inputs[0]) if found.op in LOOKUPS else None
     return found.inputs[1] if textual(held) or integral(held) else 0

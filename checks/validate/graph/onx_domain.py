@@ -33,8 +33,9 @@ _STANDARD = frozenset({"", "ai.onnx.ml"})
 def check(ctx: Context) -> Iterator[Finding]:
     """Domains that NEW uses and OLD did not."""
     for pair in pairs(ctx):
+        before = used(pair.old)
         for domain, operators in sorted(used(pair.new).items()):
-            if domain not in _STANDARD and domain not in used(pair.old):
+            if domain not in _STANDARD and domain not in before:
                 unknown = sorted(_missing(ctx, domain, operators))
                 if not unknown:
                     continue

@@ -43,11 +43,12 @@ def check(ctx: Context) -> Iterator[Finding]:
 def _all(model: OnnxModel) -> Iterator[Fault]:
     yield from _head(model)
     yield from _inputs(model)
-    yield from _functions(model)
+    bodies = called(model)
+    yield from _functions(model, bodies)
     yield from faults(model.graph)
-    for body in called(model):
+    for body in bodies:
         yield from faults(body, function=True)
-    for root in (model.graph, *called(model)):
+    for root in (model.graph, *bodies):
         for graph in root.walk():
             for node in graph.nodes:
                 if node.op in ("If", "Loop") and not node.domain:
@@ -105,8 +106,8 @@ def _differs(declared: tuple[Dimension, ...], dims: tuple[int, ...]) -> bool:
     return any(isinstance(size, int) and 0 <= size != real for size, real in zip(declared, dims, strict=True))
 
 
-def _functions(model: OnnxModel) -> Iterator[Fault]:
-    """What a function has to be whether it is called or not, and calls that do not fit."""
+def _functions(model: OnnxModel, bodies: list[Graph]) -> Iterator[Fault]:
+    """What a function has to be whether it is called or not, and calls that do not fit; `bodies` are called."""
     for domain, name, _ in model.repeated:
         yield Fault(f"function '{name}' of '{domain}' is defined twice", "")
     sizes: dict[tuple[str, str], tuple[int, int]] = {}
@@ -125,7 +126,7 @@ def _functions(model: OnnxModel) -> Iterator[Fault]:
         calls[key] = {(node.domain, node.op) for node in nodes} & {(d, n) for d, n, _ in model.functions}
         for used in sorted({node.domain for node in nodes} - body.opsets.keys()):
             yield Fault(f"function '{name}' uses operators of '{used or 'ai.onnx'}', which it does not import", "")
-    for root in (model.graph, *called(model)):
+    for root in (model.graph, *bodies):
         for graph in root.walk():
             for node in graph.nodes:
                 key = (node.domain, node.op)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from ....models.onnx import OnnxModel
+from ....models.onnx import Graph, OnnxModel
 from ....models.source import open_file
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
@@ -42,9 +42,10 @@ RULE = Rule(
 def check(ctx: Context) -> Iterator[Finding]:
     """One finding an operator."""
     lived = {pair.new.file: pair.old for pair in pairs(ctx)}
-    served = {file: _operators(model) for file, model in lived.items()}
     for file, model in ctx.new.onnx.items():
-        for domain, operator, version in sorted(_operators(model) - served.get(file, set())):
+        roots, before = _roots(model), _roots(lived[file]) if file in lived else []
+        served = _operators(lived[file], before) if file in lived else set[tuple[str, str, int]]()
+        for domain, operator, version in sorted(_operators(model, roots) - served):
             if reason := fault(domain, operator, version):
                 close = get_close_matches(operator, since(domain), n=1) if operator not in since(domain) else []
                 yield ctx.finding(
@@ -55,23 +56,27 @@ def check(ctx: Context) -> Iterator[Finding]:
                     pointer="graph.node",
                     hint=f"did you mean '{close[0]}'?" if close else "",
                 )
-        used = list(dict.fromkeys(_misused(ctx.new, model)))
+        used = list(dict.fromkeys(_misused(ctx.new, model, roots)))
         if used and ctx.old is not None and file in lived:
-            old = {fault.message for fault in _misused(ctx.old, lived[file])}
+            old = {fault.message for fault in _misused(ctx.old, lived[file], before)}
             used = [each for each in used if each.message not in old]
         for message, tensor in used[:_SHOWN]:
             yield ctx.finding(RULE, "breaks", message, path=file, tensor=tensor, pointer="graph.node", hint=_EXPORT)
 
 
 _SHOWN = 5
+_Roots = list[tuple[Graph, dict[str, int]]]
 _EXPORT = "export the model again; run onnx.checker.check_model after editing a graph"
 
 
-def _misused(side: Side, model: OnnxModel) -> Iterator[Fault]:
+def _roots(model: OnnxModel) -> _Roots:
+    """The main graph and the functions that are called, each with the operator sets that it imports."""
+    return [(model.graph, model.opsets), *((body, body.opsets) for body in called(model))]
+
+
+def _misused(side: Side, model: OnnxModel, roots: _Roots) -> Iterator[Fault]:
     """Operators that are not used as their signature says."""
     own = {(domain, name) for domain, name, _ in model.functions}
-    roots = [(model.graph, model.opsets)]
-    roots += [(body, body.opsets) for body in called(model)]
     found = False
     for root, opsets in roots:
         for graph in root.walk():
@@ -92,15 +97,16 @@ def _misused(side: Side, model: OnnxModel) -> Iterator[Fault]:
             yield from faults(model, source)
 
 
-def _operators(model: OnnxModel) -> set[tuple[str, str, int]]:
-    """(domain, operator, version of the domain) of everything that must exist for the graph to load."""
+def _operators(model: OnnxModel, roots: _Roots) -> set[tuple[str, str, int]]:
+    """(domain, operator, version of the domain) of everything that must exist for the graph to load.
+
+    A function that imports nothing uses what the model imports.
+    """
     result: set[tuple[str, str, int]] = set()
     own = {(domain, name) for domain, name, _ in model.functions}
-    roots = [(model.graph, model.opsets)]
-    roots += [(body, body.opsets or model.opsets) for body in called(model)]
     for root, opsets in roots:
         for graph in root.walk():
             for node in graph.nodes:
                 if node.domain in NEWEST and (node.domain, node.op) not in own:
-                    result.add((node.domain, node.op, opsets.get(node.domain, 0)))
+                    result.add((node.domain, node.op, (opsets or model.opsets).get(node.domain, 0)))
     return result

@@ -90,6 +90,16 @@ def _names(model: OnnxModel, what: What) -> set[str]:
     return {symbol(size) for value in promised(model, what) for size in value.shape or ()} - {""}
 
 
+def _open(model: OnnxModel) -> set[str]:
+    """The axes of inputs whose size clients choose."""
+    return {
+        axis_of(value.name, axis)
+        for value in promised(model, "inputs")
+        for axis, size in enumerate(value.shape or ())
+        if dynamic(size)
+    }
+
+
 def _scaled(old: Term, new: Term) -> bool:
     """Whether two sizes differ by a factor whatever clients send."""
     return old[0] != new[0] and old[1] == new[1] and not unclear(old)
@@ -237,23 +247,12 @@ class _Against:
                 yield self._finding(new, self.ctx.client_level("tensor"), text, axis)
             elif a is not None and (other := self._apart(new, axis, a[axis], term)):
                 yield other
-            elif symbol(declared[0]) in {
-                symbol(d) for v in promised(self.pair.old, "inputs") for d in v.shape or ()
-            } - {""}:
+            elif symbol(declared[0]) in _names(self.pair.old, "inputs"):
                 yield self._finding(new, "unproven", f"{text} always {number}, was declared as {declared[0]}", axis)
 
     def _apart(self, value: Value, axis: int, old: Term, new: Term) -> Finding | None:
         """A size that is another one for what clients send, where they choose the same sizes in both graphs."""
-        sent = [
-            {
-                axis_of(each.name, i)
-                for each in promised(model, "inputs")
-                for i, d in enumerate(each.shape or ())
-                if dynamic(d)
-            }
-            for model in (self.pair.old, self.pair.new)
-        ]
-        if sent[0] != sent[1] or not by_name(self.ctx):
+        if _open(self.pair.old) != _open(self.pair.new) or not by_name(self.ctx):
             return None
         held = {name for side in (self.old, self.new) for name in (*side.required, *side.either)}
         found = apart(old, new, held)
@@ -270,13 +269,9 @@ class _Against:
     def _sent(self, shape: Shape, axis: int) -> bool:
         """Whether an output size of the old graph is what clients send as an open size of an input, in both graphs."""
         number, names = shape[axis]
-        open_ = {
-            axis_of(value.name, i)
-            for value in promised(self.pair.new, "inputs")
-            for i, size in enumerate(value.shape or ())
-            if dynamic(size)
-        }
-        return number == 1 and len(names) == 1 and names[0] in open_ and names[0] not in self.old.required
+        if number != 1 or len(names) != 1 or names[0] in self.old.required:
+            return False
+        return names[0] in _open(self.pair.new)
 
     def _finding(self, new: Value, level: Level, text: str, axis: int | None = None) -> Finding:
         pointer = "graph.output" if axis is None else _pointer(axis)

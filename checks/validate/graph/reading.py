@@ -15,6 +15,7 @@ from .contract import Pair, pairs, unchanged
 # These change nothing that a client could tell from the values: layout is judged by who needs it.
 SHAPING = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Expand"})
 TRANSPARENT = frozenset({"Identity", "Cast", "Dropout", "CastLike"})
+MEASURES = frozenset({"Shape", "Size"})  # what they say of a value is not what the value says
 _DEEP = 400
 _ROUNDING = 1e-3  # scales that differ by less are the same number in another type
 
