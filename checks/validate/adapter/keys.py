@@ -42,8 +42,7 @@ _MOVE = ("pissa", "olora", "corda", "loftq", "lora_ga")
 def value(config: Mapping[str, Any], key: str) -> object:
     """The value of a key, with every way to write the default made one."""
     found = config.get(key)
-    if found is None or found is False or found in ("", [], {}):
-        found = DEFAULTS.get(key) if found is None or key not in DEFAULTS else found
+    found = DEFAULTS.get(key) if found is None else found
     return None if found is False or found in ("", [], {}) else found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....models.weights import WeightTable
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..weights.tables import names
@@ -23,54 +24,52 @@ RULE = Rule(
     exemptions=("modules that the base holds quantised: packed shapes do not tell",),
 )
 
+# Module → the dimensions of the weight it is put on, and those that it is made for.
+Misfits = dict[str, tuple[tuple[int, ...], tuple[int, ...]]]
+
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Every module of every adapter."""
     for subject in subjects(ctx):
         yield from _whole(ctx, subject)
-        if subject.base is None:
-            yield from _against_old(ctx, subject)
+        base = subject.base
+        bad = _against_old(subject) if base is None else _against_base(subject, base)
+        if not bad:
             continue
-        bad: dict[str, tuple[object, object]] = {}
-        for module, lora in subject.adapter.modules.items():
-            weight = target(module, subject.base)
-            if weight is None or lora.base_shape is None or quantised(module, subject.base):
-                continue
-            if len(weight.shape) == 2 and tuple(weight.shape) not in (lora.base_shape, lora.base_shape[::-1]):
-                bad[module] = (list(weight.shape), list(lora.base_shape))
-        if bad:
-            first = min(bad)
-            shape, wanted = bad[first]
-            yield ctx.finding(
-                RULE,
-                "breaks",
-                f"{len(bad)} modules do not fit ({names(bad)}): the base has {shape}, the adapter is for {wanted}",
-                path=subject.weights_file,
-                side=subject.side,
-                tensor=first,
-                plan=("revalidate-adapters",),
-            )
-
-
-def _against_old(ctx: Context, subject: Subject) -> Iterator[Finding]:
-    """Without a base to compare with: the live adapter fits it, so what is in both must keep its dimensions."""
-    old = subject.old.modules if subject.old is not None else {}
-    bad: dict[str, tuple[list[int], list[int]]] = {}
-    for module, lora in subject.adapter.modules.items():
-        before = old[module].base_shape if module in old else None
-        if before is not None and lora.base_shape is not None and before != lora.base_shape:
-            bad[module] = (list(before), list(lora.base_shape))
-    if bad:
         first = min(bad)
-        shape, wanted = bad[first]
+        fits, wanted = map(list, bad[first])
+        words = f"the live adapter is for {fits}, this one" if base is None else f"the base has {fits}, the adapter is"
         yield ctx.finding(
             RULE,
             "breaks",
-            f"{len(bad)} modules do not fit ({names(bad)}): the live adapter is for {shape}, this one for {wanted}",
+            f"{len(bad)} modules do not fit ({names(bad)}): {words} for {wanted}",
             path=subject.weights_file,
             side=subject.side,
             tensor=first,
+            plan=("revalidate-adapters",) if base is not None else (),
         )
+
+
+def _against_base(subject: Subject, base: WeightTable) -> Misfits:
+    bad: Misfits = {}
+    for module, lora in subject.adapter.modules.items():
+        weight = target(module, base)
+        if weight is None or lora.base_shape is None or quantised(module, base):
+            continue
+        if len(weight.shape) == 2 and tuple(weight.shape) not in (lora.base_shape, lora.base_shape[::-1]):
+            bad[module] = (tuple(weight.shape), lora.base_shape)
+    return bad
+
+
+def _against_old(subject: Subject) -> Misfits:
+    """Without a base to compare with: the live adapter fits it, so what is in both must keep its dimensions."""
+    old = subject.old.modules if subject.old is not None else {}
+    bad: Misfits = {}
+    for module, lora in subject.adapter.modules.items():
+        before = old[module].base_shape if module in old else None
+        if before is not None and lora.base_shape is not None and before != lora.base_shape:
+            bad[module] = (before, lora.base_shape)
+    return bad
 
 
 def _whole(ctx: Context, subject: Subject) -> Iterator[Finding]:

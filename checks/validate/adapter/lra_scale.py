@@ -8,6 +8,7 @@ from ....models.adapter import Adapter
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..weights.tables import names
+from .keys import DEFAULTS
 from .reach import pattern_values
 from .subjects import Subject, subjects
 
@@ -52,7 +53,7 @@ def _uneven(adapter: Adapter) -> list[str]:
     config = adapter.config
     if adapter.kind != "LORA" or not (config.get("alpha_pattern") or config.get("rank_pattern")):
         return []
-    alpha, rank = config.get("lora_alpha", 8), config.get("r", 8)
+    alpha, rank = (config.get(key, DEFAULTS[key]) for key in ("lora_alpha", "r"))
     plain = _factor(adapter, alpha, rank)
     found: list[str] = []
     for module in adapter.modules:

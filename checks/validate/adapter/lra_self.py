@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from ....models.adapter import Adapter, Lora
@@ -103,9 +103,12 @@ def _targets(ctx: Context, subject: Subject) -> Iterator[Finding]:
         level = "breaks" if _any(target, before) or subject.base is not None else "unproven"
         message = f"target module '{target}' has no tensors in the adapter"
         yield _config(ctx, subject, message, "target_modules", level)
+    asked = items_of(config.get("layers_to_transform"))
+    if not asked:
+        return
     layers = {layer_of(config, module) for module in adapter.modules}
     known = {layer_of(config, module) for module in (*before, *base)}
-    for index in items_of(config.get("layers_to_transform")):
+    for index in asked:
         number = index if isinstance(index, int) else -1  # a damaged list may hold anything
         if number not in layers:
             message = f"layer {str(index)[:40]} of layers_to_transform has no tensors in the adapter"
@@ -134,11 +137,11 @@ def _whole(ctx: Context, subject: Subject) -> Iterator[Finding]:
         yield _config(ctx, subject, message, "lora_bias")
     # For classifiers PEFT lists every name that a head may have: one that has tensors is enough.
     saved, before = subject.adapter.saved_modules, subject.old.others if subject.old is not None else {}
-    lacking = [name for name in saved if not _any(name, [*others])]
-    if lacking and (len(lacking) == len(saved) or any(_any(name, [*before]) for name in lacking)):
+    lacking = [name for name in saved if not _any(name, others)]
+    if lacking and (len(lacking) == len(saved) or any(_any(name, before) for name in lacking)):
         message = f"modules of modules_to_save have no tensors: {', '.join(lacking[:5])}"
         yield _config(ctx, subject, message, "modules_to_save")
 
 
-def _any(target: str, modules: list[str]) -> bool:
+def _any(target: str, modules: Iterable[str]) -> bool:
     return any(f".{target}." in f".{module}." for module in modules)
