@@ -10,7 +10,7 @@ from ..chat.templates import after_answer, first_literal, rendered, same
 from ..rulebase import Context, Finding, Level, Rule
 from ..side import Side
 from ..tokenizer.changes import quoted
-from ..tokenizer.special import special
+from ..tokenizer.special import declared, outside, special
 from .visible import visible
 
 RULE = Rule(
@@ -66,11 +66,11 @@ def check(ctx: Context) -> Iterator[Finding]:
 
 def _lost(ctx: Context, before: Side) -> Iterator[Finding]:
     """Stop tokens of OLD that NEW has no longer, or that only some servers still take for one."""
-    if not (declared(before) or declared(ctx.new)):
+    if not (declared(before, "eos") or declared(ctx.new, "eos")):
         return  # the tokenizer's eos is all that either side declares: TOK-EOS has said it
     old, new = _effective(before), _effective(ctx.new)
     own, was = special(ctx.new, "eos").ids, special(before, "eos").ids
-    listed = declared(ctx.new)
+    listed = declared(ctx.new, "eos")
     gone = (stops(before) - _idle(before)) - stops(ctx.new)
     less = (old - new) & stops(ctx.new)
     verdicts: tuple[tuple[frozenset[int], Level, str], ...] = (
@@ -106,12 +106,12 @@ def _effective(side: Side) -> frozenset[int]:
     if side.generation_config is not None:
         return stop_ids(side.generation_config.get("eos_token_id"))
     # A config.json without one leaves the default of the model's class, which is what its tokenizer has.
-    return declared(side) or special(side, "eos").ids
+    return declared(side, "eos") or special(side, "eos").ids
 
 
 def _gained(ctx: Context, added: list[int]) -> Iterator[Finding]:
     """Stop tokens that OLD did not have: ordinary text breaks answers off, a special token does not."""
-    known = ctx.old is not None and bool(declared(ctx.old))
+    known = ctx.old is not None and bool(declared(ctx.old, "eos"))
     verdicts: tuple[tuple[bool | None, Level, str], ...] = (
         (True, "breaks", "which is ordinary text: answers are cut there"),
         (None, "unproven", "and no tokenizer tells whether that is ordinary text"),
@@ -138,24 +138,14 @@ def _only_tokenizer(side: Side) -> bool:
 
 def stops(side: Side) -> frozenset[int]:
     """The ids that end an answer, from every file that declares some."""
-    return declared(side) | special(side, "eos").ids
-
-
-def declared(side: Side) -> frozenset[int]:
-    """The ids that configuration files list as eos_token_id, at the top or in the text part."""
-    return _outside(side) | nested_ids(side.config or {}, "eos_token_id")
-
-
-def _outside(side: Side) -> frozenset[int]:
-    files = (side.config or {}, side.generation_config or {})
-    return frozenset[int]().union(*(stop_ids(each.get("eos_token_id")) for each in files))
+    return declared(side, "eos") | special(side, "eos").ids
 
 
 def _idle(side: Side) -> frozenset[int]:
     """Ids that the text part alone lists, beside a generation_config.json that lists others: nothing stops at them."""
     if not stop_ids((side.generation_config or {}).get("eos_token_id")):
         return frozenset()
-    return nested_ids(side.config or {}, "eos_token_id") - _outside(side) - special(side, "eos").ids
+    return nested_ids(side.config or {}, "eos_token_id") - outside(side, "eos") - special(side, "eos").ids
 
 
 def terminator(side: Side) -> tuple[str, int] | None:

@@ -35,8 +35,7 @@ def special(side: Side, role: Role) -> Special:
     """The token that plays `role`: from the tokenizer's configuration, its own file, or the model's configuration."""
     tokenizer = side.tokenizer
     for file in ("tokenizer_config.json", "special_tokens_map.json"):
-        declared = side.json(file)
-        content = token_content((declared or {}).get(f"{role}_token"))
+        content = token_content((side.json(file) or {}).get(f"{role}_token"))
         if content is not None:
             number = tokenizer.id_of(content) if tokenizer is not None else None
             return Special(content, _config_ids(side, role) if number is None else frozenset({number}), file)
@@ -61,8 +60,14 @@ def _top_ids(side: Side, role: Role) -> frozenset[int]:
     return stop_ids((side.config or {}).get(f"{role}_token_id"))
 
 
-def _generation_ids(side: Side, role: Role) -> frozenset[int]:
-    return stop_ids((side.generation_config or {}).get(f"{role}_token_id"))
+def outside(side: Side, role: Role) -> frozenset[int]:
+    """The ids that config.json, outside of its text part, and generation_config.json list for `role`."""
+    return _top_ids(side, role) | stop_ids((side.generation_config or {}).get(f"{role}_token_id"))
+
+
+def declared(side: Side, role: Role) -> frozenset[int]:
+    """The ids that configuration files list for `role`, at the top or in the text part."""
+    return outside(side, role) | _config_ids(side, role)
 
 
 def _elsewhere(old: Side, new: Side, role: Role) -> tuple[frozenset[int], frozenset[int]]:
@@ -70,13 +75,10 @@ def _elsewhere(old: Side, new: Side, role: Role) -> tuple[frozenset[int], frozen
 
     Those of the text part count where the models differ in nothing else: many only spell out a default there.
     """
-    tops = [_top_ids(side, role) | _generation_ids(side, role) for side in (old, new)]
+    tops = outside(old, role), outside(new, role)
     if tops[0] and tops[0] == tops[1]:
-        return tops[0], tops[1]
-    return (
-        _config_ids(old, role) | _generation_ids(old, role),
-        _config_ids(new, role) | _generation_ids(new, role),
-    )
+        return tops
+    return declared(old, role), declared(new, role)
 
 
 def _name(side: Side) -> str:
