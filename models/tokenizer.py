@@ -46,6 +46,9 @@ class Part(Generic[T]):
         return (bool(self.digest) and self.digest == other.digest) or self.value == other.value
 
 
+FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
+
+
 @dataclass(frozen=True, slots=True)
 class AddedToken:
     """A literal that is cut out of the text before the model sees it."""
@@ -60,7 +63,7 @@ class AddedToken:
 
     @property
     def flags(self) -> tuple[bool, bool, bool, bool, bool]:
-        """What decides how the literal matches."""
+        """What decides how the literal matches, in the order of `FLAGS`."""
         return (self.special, self.single_word, self.lstrip, self.rstrip, self.normalized)
 
 
@@ -174,14 +177,18 @@ def read_tokenizer(tree: ModelTree) -> Tokenizer | None:
     return next(_tokenizers(tree), None)
 
 
-def read_tokenizers(tree: ModelTree) -> list[Tokenizer]:
-    """Every tokenizer of the model, the serving one first. Raises UnreadableModel."""
-    return list(_tokenizers(tree))
+def read_tokenizers(tree: ModelTree, serving: Tokenizer | None = None) -> list[Tokenizer]:
+    """Every tokenizer of the model, the serving one first. Raises UnreadableModel.
+
+    Who has read `serving` already hands it in: its file is not parsed again.
+    """
+    return list(_tokenizers(tree, serving))
 
 
-def _tokenizers(tree: ModelTree) -> Iterator[Tokenizer]:
+def _tokenizers(tree: ModelTree, serving: Tokenizer | None = None) -> Iterator[Tokenizer]:
+    known = serving.path.rsplit("/", 1)[-1] if serving is not None else ""
     for kind, file in sorted(candidates(tree), key=lambda pair: _ORDER.index(pair[0])):
-        tokenizer = _read(kind, file, tree)
+        tokenizer = serving if file.name == known else _read(kind, file, tree)
         if tokenizer is not None:
             yield tokenizer
 

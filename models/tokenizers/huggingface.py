@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import UnreadableModel
 from ..strict_json import as_integer, as_list, as_object, as_string, describe, loads, loads_object
-from ..tokenizer import AddedToken, Algorithm, Part, Tokenizer
+from ..tokenizer import FLAGS, AddedToken, Algorithm, Part, Tokenizer
 from ..tree import ModelTree, TreeFile
 from . import parts, pipeline, schema
 from .cut import Cut, cut, highest
@@ -197,13 +197,10 @@ def _added(document: dict[str, Any], what: str) -> tuple[AddedToken, ...]:
             AddedToken(
                 id=parts.number(entry.get("id"), what, f"{where}.id"),
                 content=as_string(entry.get("content"), what, f"{where}.content"),
-                **{flag: _flag(entry, flag, what, where) for flag in _FLAGS},
+                **{flag: _flag(entry, flag, what, where) for flag in FLAGS},
             )
         )
     return tuple(result)
-
-
-_FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 
 
 def _flag(entry: dict[str, Any], flag: str, what: str, where: str) -> bool:

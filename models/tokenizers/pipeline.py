@@ -36,6 +36,13 @@ def decoder(value: Any, what: str) -> Any:
     return _sequence(value, "decoders", "decoder", what)
 
 
+def parts(component: Any) -> list[dict[str, Any]]:
+    """The steps of a canonical pre-tokenizer in order, none for None."""
+    if component is None:
+        return []
+    return component["pretokenizers"] if component.get("type") == "Sequence" else [component]
+
+
 _INERT: dict[tuple[str, str], tuple[str, ...]] = {
     ("pre_tokenizer", "ByteLevel"): ("trim_offsets",),
     ("decoder", "ByteLevel"): ("trim_offsets", "add_prefix_space", "use_regex"),

@@ -12,6 +12,7 @@ from ..strict_json import items_of
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
 
+RANKED = frozenset({"tekken", "tiktoken"})  # formats that list the ranks of byte strings
 SPACE = "\u2581"  # SentencePiece writes a space as LOWER ONE EIGHTH BLOCK
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
@@ -23,7 +24,7 @@ def token_bytes(tokenizer: Tokenizer, token: str) -> bytes:
 
 def speller(tokenizer: Tokenizer) -> Callable[[str], bytes]:
     """`token_bytes` for many tokens of one tokenizer."""
-    if tokenizer.format in ("tekken", "tiktoken"):
+    if tokenizer.format in RANKED:
         return _latin
     return unmapped if is_byte_level(tokenizer) else _text
 
@@ -39,7 +40,7 @@ def _text(token: str) -> bytes:
 
 def is_byte_level(tokenizer: Tokenizer) -> bool:
     """Whether tokens are spelled in the printable stand-ins for bytes that GPT-2 introduced."""
-    if tokenizer.format in ("tekken", "tiktoken"):
+    if tokenizer.format in RANKED:
         return True  # in single bytes, which have stand-ins one to one
     if tokenizer.settings.get("byte_level") is not None:
         return bool(tokenizer.settings["byte_level"])

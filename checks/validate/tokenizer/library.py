@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 from ....models.tokenizer import Tokenizer
+from ....models.tokenizers.spelling import RANKED
 
 Encode = Callable[[str], list[int]]
 # What stands for the ids of a text that the library fails on.
@@ -62,7 +63,7 @@ def _load(tokenizer: Tokenizer, cut: Any) -> Library | str:
         from . import library_pieces
 
         return library_pieces.load(tokenizer)
-    if tokenizer.format in ("tekken", "tiktoken"):
+    if tokenizer.format in RANKED:
         from . import library_ranks
 
         if find_spec("tiktoken") is not None and (found := library_ranks.tiktoken(tokenizer, cut)) is not None:

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ....models.tokenizer import AddedToken, Tokenizer
+from ....models.tokenizer import FLAGS, AddedToken, Tokenizer
+from ....models.tokenizers.pipeline import parts
 from ....models.tokenizers.spelling import is_byte_level, mapped, token_bytes
 from . import model
 from .library import FAILS, Library, named, running
@@ -34,10 +35,10 @@ def load(tokenizer: Tokenizer, cut: Any) -> Library | str:
     if tokenizer.format != "vocab":
         return f"there is no library to replay {tokenizer.settings.get('kind', tokenizer.format)} with"
     settings = {key: value for key, value in tokenizer.settings.items() if value is not None and key != "byte_level"}
-    parts: dict[str, Any] = {"type": tokenizer.algorithm, **settings, "vocab": dict(tokenizer.vocab.value)}
+    own: dict[str, Any] = {"type": tokenizer.algorithm, **settings, "vocab": dict(tokenizer.vocab.value)}
     if tokenizer.algorithm == "BPE":
-        parts["merges"] = [list(pair) for pair in tokenizer.merges.value]
-    return running(_real(tokenizer, parts, cut), "given the tokens")
+        own["merges"] = [list(pair) for pair in tokenizer.merges.value]
+    return running(_real(tokenizer, own, cut), "given the tokens")
 
 
 def _unknown_piece(tokenizer: Tokenizer) -> str | None:
@@ -47,12 +48,12 @@ def _unknown_piece(tokenizer: Tokenizer) -> str | None:
     return next((piece for piece in pieces if piece not in vocab or vocab[piece] in hidden), None)
 
 
-def _real(tokenizer: Tokenizer, parts: Mapping[str, Any], cut: Any) -> Any:
+def _real(tokenizer: Tokenizer, own: Mapping[str, Any], cut: Any) -> Any:
     from tokenizers import Tokenizer as Real
 
     # A literal that is no token of the model is numbered anew by the library: so each is one.
     switches: dict[str, Any] = tokenizer.normalizer or {}
-    vocab: dict[str, int] = {**parts["vocab"], **{each.content: each.id for each in tokenizer.added}}
+    vocab: dict[str, int] = {**own["vocab"], **{each.content: each.id for each in tokenizer.added}}
     document = {
         "version": "1.0",
         "truncation": None,
@@ -62,14 +63,13 @@ def _real(tokenizer: Tokenizer, parts: Mapping[str, Any], cut: Any) -> Any:
         "pre_tokenizer": _whole(cut),
         "post_processor": None,
         "decoder": None,
-        "model": {**parts, "vocab": vocab},
+        "model": {**own, "vocab": vocab},
     }
     return Real.from_str(json.dumps(document))
 
 
 def _literal(token: AddedToken) -> dict[str, Any]:
-    flags = ("special", "single_word", "lstrip", "rstrip", "normalized")
-    return {"id": token.id, "content": token.content, **{flag: getattr(token, flag) for flag in flags}}
+    return {"id": token.id, "content": token.content, **dict(zip(FLAGS, token.flags, strict=True))}
 
 
 def _whole(part: Any) -> Any:
@@ -86,8 +86,8 @@ def _by_text(tokenizer: Tokenizer, cut: Any) -> Library:
     vocab, hidden = model.vocabulary(tokenizer), tokenizer.unmatched
     longest = min(max(map(len, vocab), default=1), _LONGEST)
     base = [{"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]
-    parts: list[Any] = cut["pretokenizers"] if cut is not None and cut.get("type") == "Sequence" else [cut]
-    steps = [*(each for each in parts if each is not None), *(base if not any(map(_bytes, parts)) else ())]
+    given = parts(cut)
+    steps = [*given, *(base if not any(each.get("type") == "ByteLevel" for each in given) else ())]
     pipeline = {"type": "Sequence", "pretokenizers": steps}
 
     @lru_cache(maxsize=1024)
@@ -109,10 +109,6 @@ def _by_text(tokenizer: Tokenizer, cut: Any) -> Library:
 
     note = "given the tokens" if cut is not None else "given the tokens, the whole text as one word"
     return Library(encode, decode, named("tokenizers", note))
-
-
-def _bytes(part: Any) -> bool:
-    return part is not None and part.get("type") == "ByteLevel"
 
 
 def _splits(token: str) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from ....models.tokenizer import Tokenizer
+from ....models.tokenizers.pipeline import parts
 from .library import FAILS, Library, named
 
 _EVERYTHING = r"[\s\S]+"
@@ -43,9 +44,8 @@ def _pattern(cut: Any) -> str | None:
     """The one pattern of a pre-tokenizer that keeps everything."""
     if cut is None:
         return _EVERYTHING
-    parts: list[Any] = cut["pretokenizers"] if cut.get("type") == "Sequence" else [cut]
-    parts = [each for each in parts if each != {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]
-    match parts:
+    plain = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+    match [each for each in parts(cut) if each != plain]:
         case [{"type": "Split", "pattern": {"Regex": str(pattern)}, "behavior": "Isolated"}]:
             return pattern
         case [{"type": "Split", "pattern": {"Regex": str(pattern)}, "behavior": "Removed", "invert": True}]:

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from ....models.tokenizer import Tokenizer
 from ....models.tokenizers import consistency
-from ....models.tokenizers.spelling import alphabet, is_byte_level, unmapped
+from ....models.tokenizers.spelling import RANKED, alphabet, is_byte_level, unmapped
 from .proofs.outcome import Outcome, witness
 
 if TYPE_CHECKING:  # proofs are only imported where something changed
@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # proofs are only imported where something changed
 _KNOWN: WeakKeyDictionary[Tokenizer, tuple[Tokenizer, Outcome]] = WeakKeyDictionary()
 _TABLES: WeakKeyDictionary[Tokenizer, bpe.Table] = WeakKeyDictionary()
 _WORDS: WeakKeyDictionary[Tokenizer, Mapping[str, int]] = WeakKeyDictionary()
-RANKED = frozenset({"tekken", "tiktoken"})
 
 
 def compare(old: Tokenizer, new: Tokenizer) -> Outcome:

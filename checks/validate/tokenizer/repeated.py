@@ -7,6 +7,7 @@ from typing import Any
 from ....models.hf_config import token_content
 from ....models.strict_json import items_of
 from ....models.tokenizer import AddedToken
+from ....models.tokenizers.pipeline import parts
 from ..side import Side
 from .proofs.template import frames
 
@@ -25,7 +26,7 @@ _WITHOUT_BOS = frozenset(
 _LISTS = ("added_tokens_decoder", "additional_special_tokens")
 
 
-def repeated(old: Side, new: Side, key: str, file: str = "tokenizer_config.json") -> bool:
+def repeated(old: Side, new: Side, key: str, file: str) -> bool:
     """Whether a key of tokenizer_config.json says nothing that the tokenizer files of both models do not.
 
     TOK-ADDED and TOK-PRE judge these. A named token may only come: code may ask for one that was there.
@@ -123,6 +124,5 @@ def _prefix(side: Side, value: Any) -> bool:
     cut: Any = side.tokenizer.pre_tokenizer if side.tokenizer is not None else None
     if not isinstance(value, bool | None) or cut is None:
         return False
-    parts: list[Any] = cut["pretokenizers"] if cut.get("type") == "Sequence" else [cut]
-    said = {bool(part.get("add_prefix_space")) for part in parts if part.get("type") == "ByteLevel"}
-    return said == {bool(value)} and not any(part.get("type") == "Metaspace" for part in parts)
+    said = {bool(part.get("add_prefix_space")) for part in parts(cut) if part.get("type") == "ByteLevel"}
+    return said == {bool(value)} and not any(part.get("type") == "Metaspace" for part in parts(cut))

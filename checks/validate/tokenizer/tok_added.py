@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....models.tokenizer import AddedToken
+from ....models.tokenizer import FLAGS, AddedToken
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from . import replay
@@ -30,7 +30,6 @@ RULE = Rule(
 )
 
 Flags = tuple[bool, ...]
-_FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 
 
 def check(ctx: Context) -> Iterator[Finding]:
@@ -83,7 +82,7 @@ def _flags(ctx: Context, old: Flags, new: Flags, tokens: list[AddedToken]) -> It
     """One finding for all tokens whose flags changed in one way."""
     changed = [
         f"{name} was {str(a).lower()} and is {str(b).lower()}"
-        for name, a, b in zip(_FLAGS, old, new, strict=True)
+        for name, a, b in zip(FLAGS, old, new, strict=True)
         if a != b
     ]
     contents = [each.content for each in tokens]

@@ -11,7 +11,7 @@ from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
 from ..side import Side
 from .repeated import repeated
-from .written_out import is_kept, kept
+from .written_out import kept
 
 RULE = Rule(
     id="TOK-CONF",
@@ -81,9 +81,7 @@ def check(ctx: Context) -> Iterator[Finding]:
                 yield ctx.finding(
                     RULE, "unproven", message, path=file, pointer=f"/{key}", old=old.get(key), new=new.get(key)
                 )
-            again = repeated(ctx.old, ctx.new, key, file) or (
-                is_kept(key) and kept(ctx.old, key) and kept(ctx.new, key)
-            )
+            again = repeated(ctx.old, ctx.new, key, file) or (kept(ctx.old, key) and kept(ctx.new, key))
             judged = key in _ELSEWHERE and (file == _FILE or token_content(old.get(key)) is None)
             before, after = _plain(key, old), _plain(key, new)
             if not judged and before != after and not again:

@@ -44,7 +44,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         return
     if ctx.old is not None and all(name in ctx.old.tree.files and ctx.same(name, name) == "same" for name in names):
         return
-    first, *others = read_tokenizers(ctx.new.tree) or [None]
+    first, *others = read_tokenizers(ctx.new.tree, ctx.new.tokenizer) or [None]
     for other in others:
         if first is None or other is None:
             continue
@@ -90,7 +90,7 @@ def _says_the_same(side: Side, name: str) -> bool:
         return _added_again(side)
     if name != "vocab.txt":
         return listed_again(side, name)
-    first, *others = read_tokenizers(side.tree)
+    first, *others = read_tokenizers(side.tree, side.tokenizer)
     twin = next((each for each in others if file_of(each) == name), None)
     return twin is not None and not _disagreement(first, twin) and not changes(first, twin).added
 

@@ -23,7 +23,9 @@ _MOST = 64 << 20
 
 
 def kept(side: Side, key: str) -> bool:
-    """Whether a setting is missing, or is the one of tokenizer.json, which counts in any case."""
+    """Whether `key` is a setting of tokenizer.json, and is missing or the one there, which counts in any case."""
+    if key not in _KEPT:
+        return False
     value = (side.tokenizer_config or {}).get(key)
     if value is None:
         return True
@@ -36,11 +38,6 @@ def kept(side: Side, key: str) -> bool:
             return held.get(name, _DEFAULTS.get(name)) == _STRATEGIES.get(str(value), value)
         case _:
             return False
-
-
-def is_kept(key: str) -> bool:
-    """Whether a key of tokenizer_config.json is such a setting."""
-    return key in _KEPT
 
 
 def listed_again(side: Side, name: str) -> bool:

@@ -164,7 +164,7 @@ def covers(pattern: str, universe: Iterable[str]) -> bool:
 
 _ASSERTION = re.compile(r"\(\?<?[=!][^()]*\)")
 # Assertions, and quantifiers that give nothing back.
-_LOOKING = re.compile(r"\(\?[=!<>]|\\[bBAzZG]|[*+?]\+|[\^$](?![^\[]*\])")
+_LOOKING = re.compile(r"\(\?[=!<>]|[*+?]\+|[\^$](?![^\[]*\])")
 
 
 def _branches(pattern: str) -> list[str]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
+from .....models.tokenizers.pipeline import parts
 from . import onig
 
 Cut = Callable[[str], list[str]]
@@ -81,16 +82,10 @@ def _representatives(tests: list[onig.Member]) -> str:
     return "".join(chosen.values())
 
 
-def _parts(component: Any) -> list[dict[str, Any]]:
-    if component is None:
-        return []
-    return component["pretokenizers"] if component.get("type") == "Sequence" else [component]
-
-
 def _total(component: Any, atoms: str) -> list[dict[str, Any]]:
     """The parts, with splits that only drop what a pattern leaves out made plain where it leaves nothing out."""
     plain: list[dict[str, Any]] = []
-    for part in _parts(component):
+    for part in parts(component):
         match part:
             case {"type": "Split", "pattern": {"Regex": str(pattern)}, "behavior": "Removed", "invert": True} if (
                 onig.covers(pattern, atoms)
@@ -105,7 +100,7 @@ def _total(component: Any, atoms: str) -> list[dict[str, Any]]:
 
 def _members(component: Any) -> list[onig.Member]:
     tests: list[onig.Member] = []
-    for part in _parts(component):
+    for part in parts(component):
         match part:
             case {"type": "Split", "pattern": {"Regex": str(pattern)}}:
                 tests += onig.classes(pattern)
@@ -138,10 +133,10 @@ def _punctuation(character: str) -> bool:
 
 def _runner(component: Any, atoms: str) -> Cut:
     """The whole pre-tokenizer as a function from a text over `atoms` to its pieces."""
-    parts = _parts(component)
-    if any(part.get("prepend_scheme") == "first" for part in parts[1:]):
+    whole = parts(component)
+    if any(part.get("prepend_scheme") == "first" for part in whole[1:]):
         raise onig.Unsupported("a prefix for the first word only")
-    steps = [step for part in parts if (step := _step(part, atoms)) is not _whole]
+    steps = [step for part in whole if (step := _step(part, atoms)) is not _whole]
     if len(steps) == 1:
         return steps[0]
 
