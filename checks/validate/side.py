@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ...models.onnx_flow import Flow
     from ...models.tokenizer import Tokenizer
     from ...models.weights import WeightTable
+    from .serving.triton import TritonModel
 
 Fact = TypeVar("Fact")
 
@@ -91,6 +92,8 @@ class Side:
     @property
     def weight_sets(self) -> dict[str, WeightTable]:
         """Every set of safetensors files that belong together, by stem."""
+        if not self.tree.kinds & {"safetensors", "index"}:
+            return {}
 
         def read() -> dict[str, WeightTable]:
             from ...models.weights import read_weights
@@ -102,6 +105,8 @@ class Side:
     @property
     def weights(self) -> WeightTable | None:
         """The set that a server loads, merged over its shards; None where there is none or no telling which."""
+        if not self.weight_sets:
+            return None
         from ...models.weights import main_table
 
         return main_table(self.weight_sets)
@@ -168,6 +173,19 @@ class Side:
             return read_engines(self.tree)
 
         return self._once("engines", read)
+
+    @property
+    def triton(self) -> dict[str, TritonModel]:
+        """Every config.pbtxt by name."""
+        if "triton" not in self.tree.kinds:
+            return {}
+
+        def read() -> dict[str, TritonModel]:
+            from .serving.triton import read_triton
+
+            return read_triton(self)
+
+        return self._once("triton", read)
 
     @property
     def config(self) -> dict[str, Any] | None:

@@ -136,11 +136,10 @@ def adapter(data: bytes, folder: Path) -> None:
 
 
 def pbtxt(data: bytes, folder: Path) -> None:
-    from interlock.checks.validate.serving.triton import read
     from interlock.checks.validate.side import Side
 
     (folder / "config.pbtxt").write_bytes(data)
-    for model in read(Side(read_tree(folder), "m")).values():
+    for model in Side(read_tree(folder), "m").triton.values():
         assert all(path for path, _ in model.root.walk())
 
 

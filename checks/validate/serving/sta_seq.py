@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
-from .triton import read
 
 RULE = Rule(
     id="STA-SEQ",
@@ -26,7 +25,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     if ctx.old is None:
         return
     for side in (ctx.new, ctx.old):
-        for name, config in read(side).items():
+        for name, config in side.triton.items():
             if config.sequences:
                 message = "sequences are kept on the server; they do not survive a reload"
                 yield ctx.finding(RULE, "hot", message, path=name, side=side, plan=("drain-sessions",))

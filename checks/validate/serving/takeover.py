@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from ....models.tree import ModelTree
 from ..rulebase import Context
 from ..side import Side
-from .triton import TritonModel, read
+from .triton import TritonModel
 from .versions import VERSION, policy, served_versions
 
 _CACHED = "takeover"
@@ -47,7 +47,7 @@ def _takeover(old: Side, new: Side) -> Takeover:
     shared = sorted(before.keys() & after.keys())
     if not shared:
         return result
-    configs = [{each.folder: each for each in read(side).values()} for side in (old, new)]
+    configs = [{each.folder: each for each in side.triton.values()} for side in (old, new)]
     for folder in shared:
         was, now = configs[0].get(folder), configs[1].get(folder)
         if was is not None or now is not None or "model.onnx" in before[folder].values():
@@ -66,16 +66,15 @@ def _folder(result: Takeover, folder: str, old: Versions, new: Versions) -> None
     )
     if not was or not now:
         return
-    numbers = {version: version for version in was if version in now}
-    places = [*numbers.items()] + ([(was[-1], now[-1])] if numbers.get(was[-1]) != now[-1] else [])
-    for before, after in places:
+    kept = [version for version in was if version in now]
+    for before, after in dict.fromkeys([*((version, version) for version in kept), (was[-1], now[-1])]):
         at = {rest: name for name, rest in new[2].items() if _number(name, folder) == after}
         for name, rest in old[2].items():
             if _number(name, folder) == before and rest in at:
                 result.pairs.append((name, at[rest]))
                 result.old.add(name)
                 result.new.add(at[rest])
-    result.old |= {name for name in old[2] if _number(name, folder) not in {was[-1], *numbers}}
+    result.old |= {name for name in old[2] if _number(name, folder) not in {was[-1], *kept}}
     result.new |= {name for name in new[2] if _number(name, folder) not in now}
     if was[-1] != now[-1]:
         result.raised.append((folder, was[-1], now[-1]))

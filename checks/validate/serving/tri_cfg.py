@@ -10,7 +10,7 @@ from ....report.finding import Severity
 from ...lint.sources.pbtxt import Message
 from ..graph.contract import dynamic, optional, promised
 from ..rulebase import Context, Finding, Level, Rule
-from .triton import FILENAMES, FREE, TYPES, Declared, TritonModel, read, served, true
+from .triton import FILENAMES, FREE, TYPES, Declared, TritonModel, served, true
 from .triton_repository import problems
 
 RULE = Rule(
@@ -33,8 +33,8 @@ RULE = Rule(
 
 def check(ctx: Context) -> Iterator[Finding]:
     """NEW's configuration against NEW's models and OLD's configuration."""
-    configs = read(ctx.new)
-    before = read(ctx.old) if ctx.old is not None else {}
+    configs = ctx.new.triton
+    before = ctx.old.triton if ctx.old is not None else {}
     for name, config in configs.items():
         for model in served(ctx.new, config):
             for message, line in _mismatches(config, model):
@@ -81,10 +81,11 @@ def _fits(declared: Declared, value: Value, batch: int) -> bool:
 
 def _promises(ctx: Context, old: TritonModel, new: TritonModel) -> Iterator[Finding]:
     """What clients of the old configuration rely on, and settings whose meaning is not known here."""
-    for key in sorted(_unjudged(old).keys() | _unjudged(new).keys()):
+    was_said, said = _unjudged(old), _unjudged(new)
+    for key in sorted(was_said.keys() | said.keys()):
         if key == "sequence_batching" and not old.sequences:
             continue  # told below
-        if _unjudged(old).get(key) != _unjudged(new).get(key):
+        if was_said.get(key) != said.get(key):
             yield ctx.finding(RULE, "unproven", f"'{key}' changed", path=new.file, pointer=key)
     if new.backend != old.backend:
         yield ctx.finding(RULE, "unproven", "'backend' changed", path=new.file, old=old.backend, new=new.backend)

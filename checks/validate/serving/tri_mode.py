@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from ....report.finding import Severity
 from ..contents import identical
 from ..rulebase import Context, Finding, Rule, Step
-from .triton import read
 from .triton_server import Watching, declared, in_manifests
 
 RULE = Rule(
@@ -45,9 +44,9 @@ def check(ctx: Context) -> Iterator[Finding]:
     watching = _watching(ctx)
     if watching is None or identical(ctx.old.tree, ctx.new.tree):
         return
-    path = next(iter(read(ctx.new)), "")
+    path = next(iter(ctx.new.triton), "")
     if watching.mode == "poll":
-        sequences = any(config.sequences for side in (ctx.new, ctx.old) for config in read(side).values())
+        sequences = any(config.sequences for side in (ctx.new, ctx.old) for config in side.triton.values())
         cut = ", and cuts the sequences that run when it reloads" if sequences else ""
         steps: tuple[Step, ...] = ("drain-sessions",) if sequences else ()
         message = f"Triton polls the repository ({watching.where}): it may load the version half copied{cut}"

@@ -116,7 +116,7 @@ class TritonModel:
         return self.root.get("sequence_batching") is not None
 
 
-def read(side: Side) -> dict[str, TritonModel]:
+def read_triton(side: Side) -> dict[str, TritonModel]:
     """Every config.pbtxt of a model by name. Raises UnreadableModel."""
     return {file.name: _read(side, file.name) for file in side.tree.of("triton")}
 

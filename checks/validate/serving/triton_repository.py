@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ...lint.sources.pbtxt import Message
 from ..rulebase import Level
 from ..side import Side
 from .triton import TritonModel
 from .versions import policy, present, served_versions
-
-_MAPS = ("input_map", "output_map")
 
 # The fields of ModelConfig in model_config.proto of triton-inference-server/common; Triton refuses any other.
 _FIELDS = frozenset(
@@ -51,7 +50,7 @@ def problems(side: Side, configs: dict[str, TritonModel], config: TritonModel) -
         called = str(step.scalar("model_name") or "")
         if len(configs) > 1:  # alone, an ensemble says nothing about the models it calls
             yield from _step(side, configs, called, step.scalar("model_version"))
-            yield from _maps(configs, called, {k: [str(m.scalar("key")) for m in step.messages(k)] for k in _MAPS})
+            yield from _maps(configs, called, step)
 
 
 def _versions(side: Side, config: TritonModel, prefix: str) -> Iterator[Problem]:
@@ -84,13 +83,13 @@ def _step(side: Side, configs: dict[str, TritonModel], called: str, version: obj
         yield Problem("breaks", message, "ensemble_scheduling")
 
 
-def _maps(configs: dict[str, TritonModel], called: str, maps: dict[str, list[str]]) -> Iterator[Problem]:
+def _maps(configs: dict[str, TritonModel], called: str, step: Message) -> Iterator[Problem]:
     found = _named(configs, called)
     if found is None:
         return
     for kind, tensors in (("input", found.inputs), ("output", found.outputs)):
         names = {each.name for each in tensors}
-        for key in maps[f"{kind}_map"]:
+        for key in (str(each.scalar("key")) for each in step.messages(f"{kind}_map")):
             if names and key not in names:
                 message = f"the ensemble maps the {kind} '{key}', which '{called}' does not have"
                 yield Problem("breaks", message, "ensemble_scheduling")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ....models.weights import WeightTable
 from ..contents import Same
 from ..rulebase import Context
+
+if TYPE_CHECKING:
+    from ....models.weights import WeightTable
 
 SHOWN = 5
 
