@@ -11,7 +11,6 @@ from ....models.strict_json import items_of
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
 from ..side import Side
-from ..tokenizer.repeated import copied
 
 RULE = Rule(
     id="FIL-LOST",
@@ -29,7 +28,7 @@ RULE = Rule(
 _NEEDED = ("config", "tokenizer", "triton", "pooling", "labels")
 _SETTINGS = ("tokenizer_config.json", "special_tokens_map.json")
 # What rules judge whether the file is there or not, and what is only a note.
-_JUDGED = re.compile(
+_JUDGED = (
     r"(eos|bos|pad|unk)_token|chat_template|model_max_length|(padding|truncation)_side|auto_map|_?name_or_path"
     r"|.*_file|transformers_version|processor_class|_commit_hash|cache_dir|device_map|(mask|cls|sep)_token"
 )
@@ -52,6 +51,8 @@ def check(ctx: Context) -> Iterator[Finding]:
         side, word = (ctx.old, "gone") if file in ctx.old.tree.files else (ctx.new, "new")
         keys = [key for key, value in (side.json(file) or {}).items() if _tells(side, key, value)]
         if file == "special_tokens_map.json":  # it mostly repeats tokenizer_config.json, which has rules of its own
+            from ..tokenizer.repeated import copied
+
             keys = [key for key in keys if not copied(side, key)]
         if keys:
             shown = ", ".join(sorted(keys)[:4])
@@ -60,7 +61,7 @@ def check(ctx: Context) -> Iterator[Finding]:
 
 def _tells(side: Side, key: str, value: Any) -> bool:
     """Whether a setting of the tokenizer says more than nothing, and more than its tokenizer file."""
-    if not value or _JUDGED.fullmatch(key):
+    if not value or re.fullmatch(_JUDGED, key):
         return False
     if key != "additional_special_tokens" or side.tokenizer is None:
         return True
