@@ -76,10 +76,10 @@ def _settings(ctx: Context) -> Iterator[Finding]:
             if a == b or (key not in old and addition(key)):
                 continue
             side = ctx.new if name in ctx.new.tree.files else ctx.old
-            known = key in _KNOWN or key.startswith(("pooling_mode_", "prompt of "))
+            known = key in _KNOWN or key.startswith(("pooling_mode_", "prompt "))
             what = "pooling" if name == "modules.json" or "/" in name else "what is put around a text"
             steps: tuple[Step, ...] = () if key == "similarity_fn_name" else ("reembed-index",)
-            level: Level = "breaks" if known or key.startswith("prompt ") else "unproven"
+            level: Level = "breaks" if known else "unproven"
             message = f"{what} changed in '{name}', {key}"
             yield ctx.finding(RULE, level, message, path=name, side=side, pointer=f"/{key}", old=a, new=b, plan=steps)
 

@@ -82,7 +82,7 @@ def _root(reading: Reading, step: Step, vector: int, *, exact: bool) -> Normalis
         return None
     square, (a, b) = squared[0], squared[0].inputs
     twice = square.op == "Mul" and reading.plain(a) == reading.plain(b)
-    power = square.op == "Pow" and reading.values(b) in ((2,), (2.0,))
+    power = square.op == "Pow" and reading.values(b) == (2,)
     return _of(reading, total, a, vector, exact=exact) if twice or power else None
 
 

@@ -7,13 +7,12 @@ is, with weights by content, Gemm as MatMul and Add, and a division by the lengt
 from __future__ import annotations
 
 import struct
-from collections import Counter
 from hashlib import blake2b
 from typing import Any, Literal
 
 from ....models.onnx import BITS, Initializer, OnnxModel
 from ....models.onnx_flow import Held, Step
-from ....models.onnx_values import setting
+from ....models.onnx_values import setting, values
 from ....models.source import open_file
 from ..contents import WHOLE, Same
 from ..delta import Span, place
@@ -88,14 +87,14 @@ def same_weights(old: Weights, new: Weights) -> Same:
     before, after = ({side.digest(each): each for each in side.all} for side in (old, new))
     if None in before or None in after:
         return "unknown"
-    left = Counter(digest for digest in before if digest not in after)
+    left = before.keys() - after.keys()
     for digest, tensor in after.items():
         if digest not in before:
             turned = new.digest(tensor, turned=True)
-            if turned is None or not left[turned]:
+            if turned not in left:
                 return "different"
-            left[turned] -= 1
-    return "different" if left.total() else "same"
+            left.remove(turned)
+    return "different" if left else "same"
 
 
 def same_vectors(old: Reading, new: Reading, weights: tuple[Weights, Weights]) -> bool:
@@ -142,8 +141,6 @@ class _Prints:
         tensor, attribute = held
         if tensor is not None:
             if tensor.dtype.startswith(("int", "uint", "bool")) and tensor.numel <= _SAMPLE and not turned:
-                from ....models.onnx_values import values
-
                 return _of(tensor.dtype, tensor.dims, values(self.reading.source, tensor))
             return self.weights.digest(tensor, turned=turned)
         if attribute is None or attribute.kind not in _TYPED:

@@ -43,7 +43,6 @@ _PARTS = (
     "scales",
     "scale",
     "scale_inv",
-    "weight_packed",
     "absmax",
     "q_weight",
     "b",
