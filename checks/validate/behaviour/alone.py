@@ -8,7 +8,7 @@ from ..graph.onx_state import recurrent
 from ..rulebase import Context
 from .inputs import certain, feeds
 from .measured import SETTINGS, STEPS, Measured
-from .sessions import LoadError, Runtime, hindrance, needed, wishes
+from .sessions import LoadError, Runtime, needed, wishes
 
 if TYPE_CHECKING:
     from ....models.onnx import OnnxModel
@@ -18,9 +18,6 @@ def run_alone(ctx: Context, model: OnnxModel, shapes: dict[str, list[int]], runt
     """Load a graph of NEW and run it, with its own state fed back. Raises Unavailable as `Runtime.start` does."""
     result = Measured(model.file, runtime.provider)
     values = needed(model)
-    result.skipped = hindrance(ctx, values)
-    if result.skipped:
-        return result
     try:
         session = runtime.start(ctx.new, model.file, "new")
     except LoadError as error:

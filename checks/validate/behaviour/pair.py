@@ -11,7 +11,7 @@ from ..rulebase import Context
 from .compare import compare
 from .inputs import Wishes, feeds
 from .measured import SETTINGS, STEPS, Measured
-from .sessions import LoadError, Runtime, Session, hindrance, needed, wishes
+from .sessions import LoadError, Runtime, Session, needed, wishes
 
 if TYPE_CHECKING:
     from ....models.onnx import OnnxModel, Value
@@ -22,9 +22,6 @@ def run_pair(ctx: Context, pair: Pair, shapes: dict[str, list[int]], runtime: Ru
     result = Measured(pair.new.file, runtime.provider)
     values = needed(pair.old)
     assert ctx.old is not None  # noqa: S101
-    result.skipped = hindrance(ctx, values)
-    if result.skipped:
-        return result
     try:
         new = runtime.start(ctx.new, pair.new.file, "new")
     except LoadError as error:

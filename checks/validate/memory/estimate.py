@@ -54,9 +54,10 @@ def parse_size(text: str, name: str) -> int:
 
 
 def estimate(ctx: Context) -> Estimate | None:
-    """The estimate where contract.gpu_memory is declared and the weights of both versions are known."""
-    if not ctx.contract.gpu_memory:
-        return None
+    """The estimate by contract.gpu_memory, which must be declared; None where the weights of a version are not known.
+
+    Raises BadInput on a gpu_memory that is not a size.
+    """
     new = weight_bytes(ctx.new)
     old = weight_bytes(ctx.old) if ctx.old is not None else 0
     if not new or (ctx.old is not None and not old):

@@ -24,7 +24,7 @@ RULE = Rule(
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Judge the pointer swap; say which other way would fit."""
-    if ctx.old is None or not ctx.contract.gpu_memory:
+    if ctx.old is None:
         return
     found = estimate(ctx)
     if found is None:
