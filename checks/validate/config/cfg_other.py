@@ -83,8 +83,8 @@ def check(ctx: Context) -> Iterator[Finding]:
     yield from _refused(ctx)
     if ctx.old is None or ctx.old.config is None or ctx.new.config is None:
         return
-    old, new = text_config(ctx.old.config), text_config(ctx.new.config)
-    changed = {**dict(_changes(ctx.old.config, ctx.new.config, old, new)), **_shadowed(ctx.old.config, ctx.new.config)}
+    before, after = ctx.old.config, ctx.new.config
+    changed = {**dict(_changes(before, after)), **_shadowed(before, after)}
     # Where the tokenizer's own configuration names the class, this one is a note.
     if _names_class(ctx.old) and _names_class(ctx.new):
         changed.pop("tokenizer_class", None)
@@ -112,13 +112,12 @@ def _refused(ctx: Context) -> Iterator[Finding]:
             yield ctx.finding(RULE, level, message, path="config.json", pointer=f"/{key}")
 
 
-def _changes(
-    outer_old: dict[str, Any], outer_new: dict[str, Any], old: dict[str, Any], new: dict[str, Any]
-) -> Iterator[tuple[str, tuple[Any, Any]]]:
+def _changes(before: dict[str, Any], after: dict[str, Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
     """(key, values) of every key that differs; those of parts such as vision_config one by one."""
+    old, new = text_config(before), text_config(after)
     for key in sorted((old.keys() | new.keys()) - _ELSEWHERE - _NOTES):
         a, b = (_DEFAULTS.get(key) if each.get(key) is None else each[key] for each in (old, new))
-        if "threshold" in key or _same(key, a, b, outer_old, outer_new):
+        if "threshold" in key or _same(key, a, b, before, after):
             continue
         if isinstance(a, dict) and isinstance(b, dict):
             yield from _inside(key, cast("dict[str, Any]", a), cast("dict[str, Any]", b))

@@ -8,7 +8,7 @@ from ....models.gguf import GgufModel
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
-from ..weights.layers import Stack, absent, lost, odd, stacks
+from ..weights.layers import Stack, absent, lost, numbers, odd, stacks
 from ..weights.tables import names as listed
 from .files import split
 
@@ -87,8 +87,7 @@ def _faults(model: GgufModel) -> list[str]:
         count = _count(model, name)
         gone = absent(stack, count) if count is not None else []
         if gone:
-            shown = ", ".join(map(str, gone[:5])) + (f" and {len(gone) - 5} more" if len(gone) > 5 else "")
-            found.append(f"block_count is {count}, '{name}' lacks {shown}")
+            found.append(f"block_count is {count}, '{name}' lacks {numbers(gone)}")
         gap = odd(stack)
         if gap is not None:
             found.append(f"block {gap.layer} of '{name}' lacks {listed(gap.names)}")

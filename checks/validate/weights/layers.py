@@ -14,6 +14,7 @@ _NUMBERED = r"((?:[^.\d][^.]*\.)*?(?:layers?|h|blocks?|blk))\.(\d+)\.(.+)"
 _TOWERS = ("vi[st]", "image", "audio", "speech", "mtp", "qformer", "resampler", "project", "perceiver", "clip", "sam_")
 
 _MOST = 10_000  # layers that are looked for: a configuration may claim any number
+_SHOWN = 5
 
 
 class Stack(NamedTuple):
@@ -66,6 +67,12 @@ def absent(stack: Stack, count: int) -> list[int]:
     """Which of `count` layers hold no tensor; none where the stack holds none of them, so is no part of them."""
     wanted = set(range(min(count, _MOST)))
     return sorted(wanted - stack.layers.keys()) if wanted & stack.layers.keys() else []
+
+
+def numbers(layers: list[int]) -> str:
+    """The first few numbers of layers and how many more there are."""
+    more = f" and {len(layers) - _SHOWN} more" if len(layers) > _SHOWN else ""
+    return ", ".join(map(str, layers[:_SHOWN])) + more
 
 
 def odd(stack: Stack) -> Gap | None:

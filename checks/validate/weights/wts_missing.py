@@ -11,7 +11,7 @@ from ....models.strict_json import items_of
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
-from .layers import Stack, absent, language, lost, odd, outside, promised, stacks
+from .layers import Stack, absent, language, lost, numbers, odd, outside, promised, stacks
 from .tables import names as listed
 
 RULE = Rule(
@@ -81,8 +81,7 @@ def faults(side: Side) -> list[tuple[str, str]]:
         gone = absent(stack, count)
         # Code of the model's own may build less than the number says, but not with a hole in it.
         if gone and ("auto_map" not in config or count - 1 in stack.layers):
-            shown = ", ".join(map(str, gone[:5])) + (f" and {len(gone) - 5} more" if len(gone) > 5 else "")
-            message = f"the configuration has {count} layers, '{stack.name}' lacks {shown}"
+            message = f"the configuration has {count} layers, '{stack.name}' lacks {numbers(gone)}"
             result.append((message, f"{stack.name}.{gone[0]}"))
     stack = language(found)
     if stack is None or promised(flat) is None:
