@@ -25,7 +25,6 @@ class Coverage:
         self._new = False
         self._branches: dict[tuple[CodeType, int], Any] = {}
         self._left: dict[CodeType, set[int]] = {}
-        self.lines = 0
 
     def news(self) -> bool:
         """Whether something new ran; forgets it."""
@@ -64,7 +63,6 @@ class Coverage:
     def _line(self, code: CodeType, _: int) -> Any:
         if self._ours(code):
             self._new = True
-            self.lines += 1
         return sys.monitoring.DISABLE  # type: ignore[attr-defined, unused-ignore]
 
     _one_way = _line
@@ -91,5 +89,4 @@ class Coverage:
         if event == "line" and frame.f_lineno in left:
             left.discard(frame.f_lineno)
             self._new = True
-            self.lines += 1
         return self._trace

@@ -143,11 +143,10 @@ def attention() -> bytes:
         node("Transpose", "o", "ot", perm=[0, 2, 1, 3]),
         node("Reshape", "ot flat", "merged"),
         node("Add", "merged x", "sum"),
-        node("Gemm", "pooled whead bhead", "logits", transB=1),
         node("ReduceMean", "sum one", "pooled", keepdims=0),
+        node("Gemm", "pooled whead bhead", "logits", transB=1),
         node("Cast", "logits", "out", to=TensorProto.FLOAT16),
     ]
-    nodes[16], nodes[17] = nodes[17], nodes[16]
     value = helper.make_tensor_value_info
     graph = helper.make_graph(
         nodes,

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
-from validate.build import folder, gguf, llama, safetensors
+from validate.build import gguf, llama, safetensors
+from validate.tokenizer import kit
 
 Files = dict[str, Any]
 Names = dict[str, Any]
@@ -120,7 +121,7 @@ def incomplete() -> Iterator[tuple[str, Files, Files, str]]:
 
 @pytest.mark.parametrize(("old", "new", "rule"), [pytest.param(*m[1:], id=m[0]) for m in incomplete()])
 def test_what_cannot_serve_breaks_and_is_inconsistent_alone(tmp_path: Path, old: Files, new: Files, rule: str) -> None:
-    report = judge(tmp_path, old, new)
+    report = kit.judge(tmp_path, old, new)
     assert report.facts["verdict"] == "breaks"
     assert (rule, "breaks") in {(f.rule, f.level) for f in report.findings}, report.findings
     alone = validate(tmp_path / "new", contract=Contract())
@@ -183,7 +184,7 @@ def whole() -> Iterator[tuple[str, Files]]:
 
 @pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in whole()])
 def test_what_lacks_nothing_is_consistent(tmp_path: Path, files: Files) -> None:
-    report = judge(tmp_path, files, files)
+    report = kit.judge(tmp_path, files, files)
     assert report.facts["verdict"] == "equal", report.findings
     alone = validate(tmp_path / "new", contract=Contract())
     assert not [f for f in alone.findings if f.rule in ("WTS-MISSING", "WTS-QUANT", "WTS-TIE")]
@@ -197,13 +198,13 @@ def test_a_retrain_and_new_shards_stay_hot(tmp_path: Path) -> None:
     new = {file: safetensors(tensors) for file, tensors in shards.items()}
     index = {name: file for file, tensors in shards.items() for name in tensors}
     new |= {"config.json": model(WHOLE)["config.json"], "model.safetensors.index.json": {"weight_map": index}}
-    assert judge(tmp_path, model(WHOLE), new).facts["verdict"] == "hot"
-    assert judge(tmp_path / "2", model(WHOLE), model(WHOLE, 7)).facts["verdict"] == "hot"
+    assert kit.judge(tmp_path, model(WHOLE), new).facts["verdict"] == "hot"
+    assert kit.judge(tmp_path / "2", model(WHOLE), model(WHOLE, 7)).facts["verdict"] == "hot"
 
 
 def test_what_the_live_version_lacks_too_is_a_note(tmp_path: Path) -> None:
     broken = without(WHOLE, "layers.1.")
-    report = judge(tmp_path, model(broken), model(broken, 2))
+    report = kit.judge(tmp_path, model(broken), model(broken, 2))
     assert {(f.rule, f.level) for f in report.findings} >= {("WTS-MISSING", "hot")}
     assert report.facts["verdict"] == "hot"
 
@@ -254,7 +255,7 @@ def split_files(tensors: Names, *, said: int = 0) -> Files:
 
 @pytest.mark.parametrize(("old", "new"), [pytest.param(*m[1:], id=m[0]) for m in gguf_incomplete()])
 def test_a_gguf_file_that_cannot_be_loaded_breaks(tmp_path: Path, old: Files, new: Files) -> None:
-    report = judge(tmp_path, old, new)
+    report = kit.judge(tmp_path, old, new)
     assert report.facts["verdict"] == "breaks", report.findings
     assert {f.rule for f in report.findings if f.level == "breaks"} & {"GGF-MISSING", "GGF-SPLIT"}
     assert validate(tmp_path / "new", contract=Contract()).facts["verdict"] == "breaks"
@@ -277,7 +278,7 @@ GGUF_WHOLE: list[tuple[str, Callable[[int], Files]]] = [
 
 @pytest.mark.parametrize("files", [pytest.param(each[1], id=each[0]) for each in GGUF_WHOLE])
 def test_a_whole_gguf_file_is_consistent_and_a_retrain_hot(tmp_path: Path, files: Callable[[int], Files]) -> None:
-    report = judge(tmp_path, files(0), files(1))
+    report = kit.judge(tmp_path, files(0), files(1))
     assert report.facts["verdict"] in ("equal", "hot"), report.findings
     assert validate(tmp_path / "new", contract=Contract()).facts["verdict"] == "equal"
 
@@ -309,7 +310,7 @@ SAMPLED: list[tuple[Files, Files, bool]] = [
 def test_sampling_defaults_of_a_gguf_file(tmp_path: Path, old: Files, new: Files, differs: bool) -> None:
     sides = ({f"general.sampling.{key}": value for key, value in each.items()} for each in (old, new))
     before, after = ({"model.gguf": gguf({**metadata(), **each}, blocks())} for each in sides)
-    report = judge(tmp_path, before, after)
+    report = kit.judge(tmp_path, before, after)
     assert report.facts["verdict"] == ("restart" if differs else "hot")
     assert ("GGF-SAMPLE" in {f.rule for f in report.findings}) is differs
 
@@ -335,9 +336,5 @@ KEYS: list[tuple[Files, Files, str]] = [
 @pytest.mark.parametrize(("old", "new", "verdict"), KEYS)
 def test_other_metadata_of_a_gguf_file(tmp_path: Path, old: Files, new: Files, verdict: str) -> None:
     before, after = ({"model.gguf": gguf({**metadata(), **each}, blocks())} for each in (old, new))
-    report = judge(tmp_path, before, after)
+    report = kit.judge(tmp_path, before, after)
     assert report.facts["verdict"] == verdict, report.findings
-
-
-def judge(path: Path, old: Files, new: Files) -> Any:
-    return validate(folder(path / "new", new), folder(path / "old", old), contract=Contract())

@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from interlock.checks.validate.run import validate
-from interlock.config.settings import Contract
 from interlock.report import exits
-from validate.build import adapter_config, folder, llama, llama_tensors, lora, safetensors
+from validate.build import adapter_config, llama, llama_tensors, lora, safetensors
 from validate.tokenizer import kit
 
 Files = dict[str, Any]
@@ -43,19 +41,8 @@ EMBEDS: Files = BASE | {
 ADAPTER = {"adapter_config.json": adapter_config(), "adapter_model.safetensors": safetensors(lora())}
 
 
-def text(value: Any) -> str:
-    import json
-
-    return json.dumps(value)
-
-
 def changed(base: Files, file: str, **changes: Any) -> Files:
     return base | {file: {key: value for key, value in {**base[file], **changes}.items() if value is not ...}}
-
-
-def with_list(base: Files) -> Files:
-    """A list is written as text, for `folder` writes objects only."""
-    return {name: text(each) if isinstance(each, list) else each for name, each in base.items()}
 
 
 READ: list[tuple[str, Any, str | None, str]] = [
@@ -103,17 +90,17 @@ READ: list[tuple[str, Any, str | None, str]] = [
 def test_a_new_file_that_servers_read_is_not_hot(
     tmp_path: Path, name: str, content: Any, verdict: str | None, rule: str
 ) -> None:
-    report = judge(tmp_path, BASE, BASE | {name: content})
+    report = kit.judge(tmp_path, BASE, BASE | {name: content})
     assert report.facts["verdict"] == verdict, report.findings
     assert rule in {f.rule for f in report.findings if f.level == (verdict or "unproven")}
 
 
 def test_an_adapter_beside_the_weights_is_not_hot(tmp_path: Path) -> None:
     # transformers loads the base that the adapter names, instead of the weights beside it.
-    report = judge(tmp_path, BASE, BASE | ADAPTER)
+    report = kit.judge(tmp_path, BASE, BASE | ADAPTER)
     assert report.facts["verdict"] in ("restart", "breaks", "unproven")
     two = BASE | {"other.safetensors": safetensors({"x": ("F32", [1])})}
-    assert judge(tmp_path / "2", two, two | ADAPTER).facts["verdict"] in ("restart", "breaks", "unproven")
+    assert kit.judge(tmp_path / "2", two, two | ADAPTER).facts["verdict"] in ("restart", "breaks", "unproven")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +127,7 @@ def test_an_adapter_beside_the_weights_is_not_hot(tmp_path: Path) -> None:
     ],
 )
 def test_a_new_file_that_nobody_reads_stays_hot(tmp_path: Path, extra: Files) -> None:
-    assert judge(tmp_path, BASE, BASE | extra).facts["verdict"] == "hot"
+    assert kit.judge(tmp_path, BASE, BASE | extra).facts["verdict"] == "hot"
 
 
 TOKENIZER = kit.byte_level()
@@ -160,8 +147,8 @@ SPEAKS["model.safetensors"] = safetensors(llama_tensors(vocab=400))
     ],
 )
 def test_settings_of_the_tokenizer_that_came_or_went(tmp_path: Path, name: str, content: Files, verdict: str) -> None:
-    assert judge(tmp_path / "1", SPEAKS, SPEAKS | {name: content}).facts["verdict"] == verdict
-    assert judge(tmp_path / "2", SPEAKS | {name: content}, SPEAKS).facts["verdict"] == verdict
+    assert kit.judge(tmp_path / "1", SPEAKS, SPEAKS | {name: content}).facts["verdict"] == verdict
+    assert kit.judge(tmp_path / "2", SPEAKS | {name: content}, SPEAKS).facts["verdict"] == verdict
 
 
 PREPARED: list[tuple[str, Files, str]] = [
@@ -190,7 +177,7 @@ PREPARED: list[tuple[str, Files, str]] = [
 
 @pytest.mark.parametrize(("new", "verdict"), [pytest.param(*each[1:], id=each[0]) for each in PREPARED])
 def test_inputs_that_are_prepared_otherwise(tmp_path: Path, new: Files, verdict: str) -> None:
-    report = judge(tmp_path, SEES, new)
+    report = kit.judge(tmp_path, SEES, new)
     assert {f.level for f in report.findings if f.rule == "FIL-PREP"} == {verdict}, report.findings
     assert report.facts["verdict"] == verdict
 
@@ -225,7 +212,7 @@ SAME: list[tuple[str, Files]] = [
 
 @pytest.mark.parametrize("new", [pytest.param(each[1], id=each[0]) for each in SAME])
 def test_inputs_that_are_prepared_as_before(tmp_path: Path, new: Files) -> None:
-    report = judge(tmp_path, SEES, new)
+    report = kit.judge(tmp_path, SEES, new)
     assert report.facts["verdict"] == "hot", report.findings
 
 
@@ -260,7 +247,7 @@ POOLED: list[tuple[str, Files, str]] = [
 
 @pytest.mark.parametrize(("new", "verdict"), [pytest.param(*each[1:], id=each[0]) for each in POOLED])
 def test_what_sentence_transformers_reads(tmp_path: Path, new: Files, verdict: str) -> None:
-    report = judge(tmp_path, EMBEDS, new)
+    report = kit.judge(tmp_path, EMBEDS, new)
     assert report.facts["verdict"] == verdict, report.findings
     assert verdict == "hot" or "EMB-SPACE" in {f.rule for f in report.findings if f.level == verdict}
 
@@ -288,7 +275,7 @@ BESIDE = {"producer": {"name": "modelopt", "version": "0.29"}, "quantization": {
     ],
 )
 def test_quantisation_beside_the_configuration(tmp_path: Path, old: Files, new: Files, verdict: str) -> None:
-    assert judge(tmp_path, BASE | old, BASE | new).facts["verdict"] == verdict
+    assert kit.judge(tmp_path, BASE | old, BASE | new).facts["verdict"] == verdict
 
 
 def test_quantisation_that_only_moved_into_the_configuration(tmp_path: Path) -> None:
@@ -296,10 +283,10 @@ def test_quantisation_that_only_moved_into_the_configuration(tmp_path: Path) -> 
     weights = {"model.safetensors": safetensors(llama_tensors() | scales)}
     old = BASE | weights | {"hf_quant_config.json": BESIDE}
     moved = weights | {"config.json": llama(quantization_config=PACKED)}
-    assert judge(tmp_path, old, moved | {"hf_quant_config.json": BESIDE}).facts["verdict"] == "hot"
-    assert judge(tmp_path / "2", old, moved).facts["verdict"] == "hot"
+    assert kit.judge(tmp_path, old, moved | {"hf_quant_config.json": BESIDE}).facts["verdict"] == "hot"
+    assert kit.judge(tmp_path / "2", old, moved).facts["verdict"] == "hot"
     said = {"hf_quant_config.json": {"bits": 4}}
-    report = judge(tmp_path / "3", moved, moved | said)
+    report = kit.judge(tmp_path / "3", moved, moved | said)
     assert ("CFG-QUANT", "restart") in {(f.rule, f.level) for f in report.findings}
 
 
@@ -346,7 +333,7 @@ CONTAINERS: list[tuple[str, Files, Files, str, str]] = [
 def test_weights_of_any_framework_that_came_or_went(
     tmp_path: Path, old: Files, new: Files, verdict: str, rule: str
 ) -> None:
-    report = judge(tmp_path, old, new)
+    report = kit.judge(tmp_path, old, new)
     assert report.facts["verdict"] == verdict, report.findings
     assert not rule or rule in {f.rule for f in report.findings if f.level == verdict}
 
@@ -360,7 +347,7 @@ def test_weights_of_any_framework_that_came_or_went(
 )
 @pytest.mark.parametrize("content", ["{", "[[1]]", '{"a": NaN}', "", "null"])
 def test_a_file_that_cannot_be_read_never_passes(tmp_path: Path, name: str, content: str) -> None:
-    report = judge(tmp_path, BASE, BASE | {name: content})
+    report = kit.judge(tmp_path, BASE, BASE | {name: content})
     assert report.exit_code in (exits.BAD_INPUT, exits.REFUSED), report.findings
 
 
@@ -370,9 +357,4 @@ def test_settings_of_any_kind_do_not_crash(tmp_path: Path, key: str, value: Any)
     new = SEES | EMBEDS
     for file in ("preprocessor_config.json", "processor_config.json", "config_sentence_transformers.json"):
         new = changed(new, file, **{key: value})
-    assert judge(tmp_path, SEES | EMBEDS, new).exit_code in (exits.PASS, exits.REFUSED, exits.BAD_INPUT)
-
-
-def judge(path: Path, old: Files, new: Files) -> Any:
-    sides = (folder(path / "new", with_list(new)), folder(path / "old", with_list(old)))
-    return validate(*sides, contract=Contract())
+    assert kit.judge(tmp_path, SEES | EMBEDS, new).exit_code in (exits.PASS, exits.REFUSED, exits.BAD_INPUT)
