@@ -97,7 +97,7 @@ RIGHT: dict[str, Files] = {
     "excluded elsewhere": adapter(exclude_modules=r".*vision.*"),
     "expression with many repetitions": adapter(target_modules=r"(?:.*?language.*?attn.*?q_proj.*?)|(?:.*v_proj)"),
     "expression that is none": adapter(target_modules="(q_proj"),
-    "saved in another order": adapter(modules_to_save=[]),
+    "nothing saved whole": adapter(modules_to_save=[]),
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from interlock.checks.validate.graph.built_in import DOMAINS, built_in
 from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
-from validate.test_graph_shapes import model, node, value, weight
+from validate.graphs import model, node, value, weight
 
 onnx = pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")

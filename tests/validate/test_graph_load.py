@@ -11,12 +11,11 @@ from interlock.checks.validate.graph.operators import NEWEST
 from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
 from validate import signatures
-from validate.graphs import loads
+from validate.graphs import loads, node, value, weight
 
 onnx = pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
 helper, proto = onnx.helper, onnx.TensorProto
-node: Any = helper.make_node
 BOTH = [("", 16), ("local", 1)]
 
 
@@ -26,14 +25,6 @@ class Case(NamedTuple):
     name: str
     model: Any
     rule: str = ""
-
-
-def value(name: str, shape: Any = (2,), kind: int = proto.FLOAT) -> Any:
-    return helper.make_tensor_value_info(name, kind, shape)
-
-
-def weight(name: str, *dims: int) -> Any:
-    return helper.make_tensor(name, proto.FLOAT, dims, bytes(4 * int(onnx.numpy_helper.np.prod(dims))), raw=True)
 
 
 def whole(name: str, *numbers: int) -> Any:

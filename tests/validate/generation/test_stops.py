@@ -76,7 +76,7 @@ def test_what_is_added_decides(tmp_path_factory: pytest.TempPathFactory, more: s
     folder = tmp_path_factory.mktemp("pair")
     report = kit.judge(folder, model([EOS]), model([EOS, *sorted(more)]))
     text = more - set(SPECIAL.values())
-    assert kit.verdict(report) == ("breaks" if text else "hot" if more - {EOS} else kit.verdict(report))
+    assert kit.verdict(report) in ({"breaks"} if text else {"hot"} if more - {EOS} else {"equal", "hot"})
     assert (said(report) == "breaks") == bool(text)
 
 

@@ -42,6 +42,8 @@ def write_gguf(path: Path, kind: str, tokens: list[str], types: list[int], **mor
     for key in ("add_bos_token", "add_eos_token", "add_space_prefix"):
         if key in more:
             writer.add_bool(f"tokenizer.ggml.{key}", more[key])
+    if "template" in more:
+        writer.add_chat_template(more["template"])
     writer.add_tensor("token_embd.weight", np.zeros((len(tokens), 4), dtype=np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -110,29 +112,6 @@ def test_what_llama_cpp_does_where_the_file_does_not_say(pre: str, adds: bool, w
         new = write_gguf(tmp_path / "new.gguf", "gpt2", names, types, **more, add_bos_token=flag)
         report = validate(new, against=old)
         assert kit.verdict(report) == ("hot" if flag == adds else "breaks"), kit.levels(report)
-
-
-def test_literals_of_spaces_are_the_same_in_two_spellings(tmp_path: Path) -> None:
-    """SentencePiece writes its own space in a literal, the GGUF made of it a plain one."""
-    names = ["<unk>", "<s>", "</s>", "\u2581", "a", "\u2581a", "\u2581\u2581"]
-    plain = [*names[:-1], "  "]
-    types = [UNKNOWN, CONTROL, CONTROL, NORMAL, NORMAL, NORMAL, USER_DEFINED]
-    scores = [0.0, 0.0, 0.0, -1.0, -2.0, -3.0, 0.0]
-    path = write_gguf(tmp_path / "m.gguf", "llama", plain, types, scores=scores, bos=1, eos=2)
-    document = {
-        "version": "1.0",
-        "added_tokens": [
-            {"id": i, "content": names[i], "special": i < 3, "normalized": False}
-            | dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
-            for i in (0, 1, 2, 6)
-        ],
-        "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"},
-        "decoder": {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "},
-        "model": {"type": "BPE", "vocab": {name: i for i, name in enumerate(names)}, "merges": ["\u2581 a"]},
-    }
-    (tmp_path / "tokenizer.json").write_text(json.dumps(document))
-    for old, new in ((path, tmp_path / "tokenizer.json"), (tmp_path / "tokenizer.json", path)):
-        assert "TOK-ID" not in kit.levels(validate(new, against=old))
 
 
 def test_hostile_gguf_tokenizers_are_named(tmp_path: Path) -> None:

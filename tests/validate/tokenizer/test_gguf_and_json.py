@@ -174,6 +174,13 @@ def spaces_gguf(path: Path, **more: Any) -> Path:
     return write_gguf(path, "llama", plain, KINDS, scores=SCORES, bos=1, eos=2, **more)
 
 
+def test_literals_of_spaces_are_the_same_in_two_spellings(tmp_path: Path) -> None:
+    """SentencePiece writes its own space in a literal, the GGUF made of it a plain one."""
+    path, other = spaces_gguf(tmp_path / "m.gguf"), spaces_json(tmp_path / "j", literal=True)
+    for new, old in ((path, other), (other, path)):
+        assert "TOK-ID" not in kit.levels(validate(new, against=old))
+
+
 @pytest.mark.parametrize("text", ["  ", "a", "  a", " a", "a  a", "<img>", " <img> a", "<img>  ", "a<img>a"])
 def test_literals_of_spaces_encode_as_tokenizer_json_does(tmp_path: Path, text: str) -> None:
     runs = [

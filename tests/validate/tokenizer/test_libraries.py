@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import gguf
 import pytest
 import sentencepiece
 from hypothesis import assume, given, settings
@@ -92,8 +92,6 @@ def byte_gguf(folder: Path) -> Tokenizer:
 @settings(max_examples=60, deadline=None)
 @given(TEXT)
 def test_a_gguf_gives_what_its_tokenizer_json_gives(byte_gguf: Tokenizer, text: str) -> None:
-    import json
-
     document = json.dumps(BASE)
     built = loaded(byte_gguf, parse(document.encode(), "tokenizer.json"))
     assert built.encode(text) == Real.from_str(document).encode(text, add_special_tokens=False).ids
@@ -130,11 +128,25 @@ def test_pieces_of_a_gguf_give_what_sentencepiece_gives(trained: tuple[Any, Toke
     assert "given the pieces" in built.name
 
 
+def test_a_model_of_pieces_is_read_back(trained: tuple[Any, Tokenizer], tmp_path: Path) -> None:
+    _, tokenizer = trained
+    path = tmp_path / "tokenizer.model"
+    path.write_bytes(library_pieces.model(tokenizer))
+    again = read(path)
+    assert again.algorithm == tokenizer.algorithm
+    assert again.vocab.value == tokenizer.vocab.value
+    assert again.scores.value == tokenizer.scores.value
+    assert again.special == tokenizer.special
+    assert again.controls == {each.id for each in tokenizer.added if each.special} | {0}
+    assert again.unmatched == tokenizer.unmatched | again.controls
+    assert [(each.id, each.content) for each in again.added] == [(3, "<tool>")]
+
+
 def test_a_vocabulary_file_runs_in_tokenizers(tmp_path: Path) -> None:
     document = kit.wordpiece()
     words = "\n".join(document["model"]["vocab"])
     tokenizer = read(kit.model(tmp_path / "words", {"vocab.txt": words}))
-    real = Real.from_str(__import__("json").dumps(document))
+    real = Real.from_str(json.dumps(document))
     for text in ("unaffable", "Want wanted", "zz qq run", "caf\u00e9 !"):
         assert loaded(tokenizer).encode(text) == real.encode(text, add_special_tokens=False).ids
 
@@ -205,8 +217,3 @@ def test_a_rank_file_is_cut_as_the_one_it_is_compared_with(tmp_path: Path) -> No
     assert not isinstance(both, str)
     for text in ("abcd the 111", "he\n  the", "a1b11 er"):
         assert both[0].encode(text) == both[1].encode(text)
-
-
-def test_a_model_of_pieces_is_read_back() -> None:
-    assert gguf is not None
-    assert library_pieces._varint(300) == b"\xac\x02"  # pyright: ignore[reportPrivateUsage]

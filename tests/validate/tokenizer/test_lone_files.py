@@ -12,6 +12,7 @@ from interlock.config.settings import Contract
 from interlock.models.tokenizer import read_tokenizer
 from interlock.models.tree import read_tree
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from validate.tokenizer import kit
 
 LINES = b"".join(base64.b64encode(bytes([n])) + b" %d\n" % n for n in range(256))
 
@@ -26,9 +27,7 @@ def spm(path: Path) -> Path:
 
 def byte_level(path: Path) -> Path:
     """The 256 bytes at their ids in a tokenizer.json."""
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [n for n in range(256) if n not in printable]
-    vocab = {chr(n) if n in printable else chr(0x100 + others.index(n)): n for n in range(256)}
+    vocab = {character: number for number, character in enumerate(kit.BYTES)}
     tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

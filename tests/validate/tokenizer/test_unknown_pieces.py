@@ -13,7 +13,7 @@ from validate.tokenizer import kit
 from validate.tokenizer.test_formats import bpe_tokens, write_gguf
 from validate.tokenizer.test_incidents import BASE
 
-MERGES = [" ".join(each) if isinstance(each, list) else each for each in BASE["model"]["merges"]]
+MERGES: list[str] = BASE["model"]["merges"]
 
 
 def written(path: Path, merges: list[str], pre: str | None) -> Path:
