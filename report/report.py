@@ -19,11 +19,12 @@ SCHEMA = "interlock.report/1"
 class Report:
     """Findings and facts of one run.
 
-    `inputs` counts what was looked at and `unread` what could not be read; with `strict`, anything unread is an
-    error. `fail_on` is the lowest severity that makes the gate say no (None: findings never do). `refused` is a
-    one-line reason to say no that is not a finding; `error` what stopped the run. `headline` is the one-line verdict
-    shown last; `body` holds the blocks that human and markdown draw; `payload` is the raw result of commands whose
-    product is text on stdout (rendered manifests). `rules` documents the rules that ran, for SARIF and links.
+    `inputs` counts what was looked at and `unread` what could not be read; something unread is an error with `strict`,
+    and always where nothing else was looked at. `fail_on` is the lowest severity that makes the gate say no (None:
+    findings never do). `refused` is a one-line reason to say no that is not a finding; `error` what stopped the run.
+    `headline` is the one-line verdict shown last; `body` holds the blocks that human and markdown draw; `payload` is
+    the raw result of commands whose product is text on stdout (rendered manifests). `rules` documents the rules that
+    ran, for SARIF and links.
     """
 
     command: str
@@ -54,7 +55,7 @@ class Report:
         """`pass`, `fail` or `error`."""
         if self.error is not None:
             return "fail" if self.error.exit_code == exits.REFUSED else "error"
-        if self.strict and self.unread:
+        if self.unread and (self.strict or not self.inputs):
             return "error"
         return "fail" if self.refused or any(map(self.fails, self.findings)) else "pass"
 
@@ -73,9 +74,7 @@ class Report:
             return exits.BAD_INPUT
         if self.verdict == "fail":
             return exits.REFUSED
-        if self.inputs == 0:
-            return exits.BAD_INPUT if self.unread else exits.NOTHING
-        return exits.PASS
+        return exits.PASS if self.inputs else exits.NOTHING
 
 
 def failed(command: str, error: InterlockError) -> Report:

@@ -202,7 +202,9 @@ def test_unreadable_file(tmp_path: Path, unprivileged: list[str]) -> None:
     path.chmod(0)
     command = [*unprivileged, sys.executable, "-m", "interlock", "lint", str(tmp_path), "--output-format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "permission denied" in json.loads(done.stdout)["notices"][0]
+    said = json.loads(done.stdout)
+    assert [f["message"] for f in said["findings"]] == ["cannot read: permission denied"]
+    assert (done.returncode, said["verdict"]) == (2, "error")
     path.chmod(stat.S_IRUSR)
 
 
