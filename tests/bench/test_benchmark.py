@@ -7,7 +7,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from interlock.bench import measure, rules
@@ -91,7 +93,20 @@ def test_too_few_requests_for_a_percentile_is_said_before_measuring(chain: Calla
     assert caught.value.hint == "--requests 46"
 
 
-def test_undecided_goes_on_and_then_does_not_pass(chain: Callable[..., Path]) -> None:
+def test_undecided_goes_on_and_then_does_not_pass(chain: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real sessions, but made-up times: on a real machine even a model against itself is now and then decided."""
+    import numpy as np
+
+    generator = np.random.default_rng(0)
+
+    def noisy(arms: Any, count: int, requests: int, **_: Any) -> list[dict[str, Samples]]:
+        def samples() -> Samples:
+            values = np.exp(generator.normal(0, 0.05)) * (1 + 0.01 * generator.random(requests))
+            return Samples(list(values), [0.0] * requests, [1.0] * requests)
+
+        return [{arm: samples() for arm in arms} for _ in range(count)]
+
+    monkeypatch.setattr(import_module("interlock.bench.benchmark"), "rounds", noisy)
     path = str(chain(2, 256))
     found = benchmark(
         path, path, max_regression={"p50": "0.001%"}, rounds=3, max_rounds=8, requests=10, seconds=60

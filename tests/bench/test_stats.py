@@ -65,6 +65,7 @@ def test_percentiles_are_ordered_and_within_the_samples(count: int, seed: int, d
 
 @pytest.mark.parametrize(("probability", "freedom", "value"), [
     (0.975, 14, 2.1448), (0.95, 14, 1.7613), (0.95, 4, 2.1318), (0.9917, 14, 2.7181), (0.05, 14, -1.7613),
+    (0.95, 1, 6.3138), (0.95, 2, 2.9200), (0.99, 2, 6.9646), (0.95, 3, 2.3534),
 ])  # fmt: skip
 def test_student_quantiles(probability: float, freedom: int, value: float) -> None:
     assert stats.student(probability, freedom) == pytest.approx(value, rel=0.01)
@@ -89,13 +90,15 @@ def test_a_model_against_itself_is_never_failed(quantile: float, margin: float) 
         assert verdict.judge(interval, 1 + margin) is not verdict.Verdict.FAIL
 
 
-@pytest.mark.parametrize("quantile", [0.5, 0.99])
-def test_one_sided_bounds_err_about_as_often_as_they_say(quantile: float) -> None:
+@pytest.mark.parametrize(
+    ("rounds", "quantile"), [(15, 0.5), (15, 0.99), (2, 0.5), (3, 0.5), (3, 0.99), (4, 0.5), (5, 0.99)]
+)
+def test_one_sided_bounds_err_about_as_often_as_they_say(rounds: int, quantile: float) -> None:
     generator = np.random.default_rng(13)
     low = high = 0
     trials = 200
     for seed in range(trials):
-        new, old = series(generator, 15, 40, 1.1), series(generator, 15, 40)
+        new, old = series(generator, rounds, 40, 1.1), series(generator, rounds, 40)
         interval = stats.ratio(new, old, quantile, seed=seed, resamples=500)
         low += interval.low > 1.1
         high += interval.high < 1.1
