@@ -212,7 +212,10 @@ def test_what_the_live_version_lacks_too_is_a_note(tmp_path: Path) -> None:
 # GGUF
 
 
-BLOCK = ("attn_norm", "attn_q", "attn_k", "attn_v", "attn_output", "ffn_norm", "ffn_up", "ffn_down")
+BLOCK = ("attn_norm", "attn_q", "attn_k", "attn_v", "attn_output", "ffn_norm", "ffn_gate", "ffn_up", "ffn_down")
+EXPERTS = (*BLOCK[:6], "ffn_gate_inp", "ffn_gate_exps", "ffn_up_exps", "ffn_down_exps")
+BERT = ("attn_q", "attn_k", "attn_v", "attn_output", "attn_output_norm", "ffn_up", "ffn_down", "layer_output_norm")
+FUSED = ("attn_norm", "attn_qkv", "attn_output", "ffn_norm", "ffn_up", "ffn_down")
 F32 = 0
 
 
@@ -240,6 +243,22 @@ def gguf_incomplete() -> Iterator[tuple[str, Files, Files]]:
     yield "a part under another name", file(full), {"model.gguf": gguf({**metadata(), "split.count": 2}, full)}
     lfm = {**without(full, "output_norm"), "token_embd_norm.weight": (F32, [8])}
     yield "lfm2", file(lfm, arch="lfm2"), file(without(lfm, "blk.2.attn_q"), arch="lfm2")
+    two = blocks(2)
+    for part in BLOCK:
+        for number in (0, 1):
+            mark = f"blk.{number}.{part}."
+            yield f"{mark} of two gone", file(two, count=2), file(without(two, mark), 1, count=2)
+    yield "up of every block gone", file(full), file(without(full, "ffn_up"), 1)
+    normed = blocks(2, parts=(*BLOCK, "attn_q_norm", "attn_k_norm"))
+    lost = without(normed, "blk.1.attn_q_norm")
+    yield "norm of queries gone", file(normed, arch="qwen3", count=2), file(lost, 1, arch="qwen3", count=2)
+    moe = blocks(2, parts=EXPERTS)
+    more = {"count": 2, "llama.expert_count": 8}
+    yield "router gone", file(moe, **more), file(without(moe, "blk.0.ffn_gate_inp"), 1, **more)
+
+
+def encoder() -> Names:
+    return {name: each for name, each in blocks(parts=BERT).items() if name != "output_norm.weight"}
 
 
 def split_files(tensors: Names, *, said: int = 0) -> Files:
@@ -264,14 +283,25 @@ def test_a_gguf_file_that_cannot_be_loaded_breaks(tmp_path: Path, old: Files, ne
 GGUF_WHOLE: list[tuple[str, Callable[[int], Files]]] = [
     ("plain", lambda fill: file(blocks(), fill)),
     ("in parts", lambda fill: split_files(blocks())),
-    ("bert: no norm behind", lambda fill: file(without(blocks(), "attn_norm", "output_norm"), fill, arch="bert")),
+    ("bert: no norm behind", lambda fill: file(encoder(), fill, arch="bert")),
     ("olmo: no norms", lambda fill: file(without(blocks(), "norm"), fill, arch="olmo")),
-    ("lfm2", lambda fill: file({**without(blocks(), "output_norm"), "token_embd_norm.weight": (F32, [8])}, fill)),
+    (
+        "lfm2",
+        lambda fill: file(
+            {**without(blocks(), "output_norm"), "token_embd_norm.weight": (F32, [8])}, fill, arch="lfm2"
+        ),
+    ),
     ("deci", lambda fill: file(without(blocks(), "blk.1.", "blk.2.attn_k"), fill, arch="deci")),
     ("projector", lambda fill: file({"v.blk.0.attn_q.weight": (F32, [8])}, fill, arch="clip")),
     ("adapter", lambda fill: file({"blk.0.attn_q.weight.lora_a": (F32, [8])}, fill, **{"general.type": "adapter"})),
     ("further", lambda fill: file(blocks(3), fill, arch="glm4moe", **{"glm4moe.nextn_predict_layers": 1})),
-    ("every second block", lambda fill: file(without(blocks(), "blk.1.attn_v", "blk.3.attn_v"), fill)),
+    ("every second block", lambda fill: file(without(blocks(), "blk.1.attn_v", "blk.3.attn_v"), fill, arch="gemma4")),
+    ("queries, keys and values in one", lambda fill: file(blocks(parts=(*FUSED, "ffn_gate")), fill)),
+    ("gate and up in one", lambda fill: file(blocks(parts=FUSED), fill, arch="phi3")),
+    ("experts", lambda fill: file(blocks(parts=EXPERTS), fill, **{"llama.expert_count": 8})),
+    ("no biases", lambda fill: file(blocks(parts=FUSED), fill, arch="gpt2")),
+    ("a fragment", lambda fill: file(blocks(parts=("attn_q", "attn_v")), fill)),
+    ("an architecture of tomorrow", lambda fill: file(blocks(parts=("attn_norm", "mixer")), fill, arch="llama9")),
     ("encoder", lambda fill: file({**blocks(4, "enc.blk"), "enc.output_norm.weight": (F32, [8])}, fill, arch="t5")),
 ]
 
@@ -281,6 +311,15 @@ def test_a_whole_gguf_file_is_consistent_and_a_retrain_hot(tmp_path: Path, files
     report = kit.judge(tmp_path, files(0), files(1))
     assert report.facts["verdict"] in ("equal", "hot"), report.findings
     assert validate(tmp_path / "new", contract=Contract()).facts["verdict"] == "equal"
+
+
+def test_a_fragment_that_lost_what_its_architecture_needs_breaks(tmp_path: Path) -> None:
+    one = blocks(1, parts=("attn_q", "ffn_up"))
+    report = kit.judge(tmp_path, file(one, count=1), file(without(one, "ffn_up"), count=1))
+    assert ("GGF-MISSING", "breaks") in {(f.rule, f.level) for f in report.findings}
+    fused = file(blocks(1, parts=(*FUSED, "ffn_gate")), count=1)
+    report = kit.judge(tmp_path / "2", file(blocks(1), count=1), fused)  # one tensor for three
+    assert report.facts["verdict"] == "restart", report.findings
 
 
 def test_a_vocabulary_without_tensors_lacks_nothing(tmp_path: Path) -> None:

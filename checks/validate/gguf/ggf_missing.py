@@ -8,8 +8,9 @@ from ....models.gguf import GgufModel
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
-from ..weights.layers import Stack, absent, lost, numbers, odd, stacks
+from ..weights.layers import Gap, Stack, absent, lost, numbers, odd, stacks
 from ..weights.tables import names as listed
+from .block_tensors import lacking, missing
 from .files import split
 
 RULE = Rule(
@@ -18,8 +19,10 @@ RULE = Rule(
     family="GGF",
     severity=Severity.ERROR,
     summary="blocks or tensors that the model needs are not in the file",
-    what="block_count against the blk.N tensors over all parts of a split file; an inner block that lacks tensors of "
-    "its neighbours, or that the live version has there; no token_embd, no norm behind the last block.",
+    what="block_count against the blk.N tensors over all parts of a split file; a block that lacks tensors which "
+    "llama.cpp calls for in every block of the architecture; for other architectures, an inner block that lacks "
+    "tensors of its neighbours; a block that lacks what the live version has there; no token_embd, no norm behind the "
+    "last block.",
     why="llama.cpp stops with 'missing tensor' when it loads the file, after the old model was let go",
     hint="convert or quantise the model again; fetch the parts that are missing",
     exemptions=("files without tensors, which hold a vocabulary only", "adapters, projectors and calibration data"),
@@ -88,7 +91,7 @@ def _faults(model: GgufModel) -> list[str]:
         gone = absent(stack, count) if count is not None else []
         if gone:
             found.append(f"block_count is {count}, '{name}' lacks {numbers(gone)}")
-        gap = odd(stack)
+        gap = _gap(model, stack, count) or odd(stack)
         if gap is not None:
             found.append(f"block {gap.layer} of '{name}' lacks {listed(gap.names)}")
     rest = [name for name in model.tensors if ".blk." not in name and not name.startswith("blk.")]
@@ -99,6 +102,20 @@ def _faults(model: GgufModel) -> list[str]:
         if "attn_norm.weight" in first and not any("norm" in name for name in rest):
             found.append("there is no norm behind the last block")
     return found
+
+
+def _gap(model: GgufModel, stack: Stack, count: int | None) -> Gap | None:
+    """The first block that lacks what its architecture calls for. Blocks beyond `count` are made otherwise."""
+    for number, own in sorted(stack.layers.items() if stack.name == "blk" else ()):
+        names = missing(model.architecture, _experts(model), own) if count is None or number < count else None
+        if names:
+            return Gap(number, names)
+    return None
+
+
+def _experts(model: GgufModel) -> int:
+    count = model.get("expert_count")
+    return count if isinstance(count, int) else 0
 
 
 def _lost(old: GgufModel, new: GgufModel) -> Iterator[str]:
@@ -112,6 +129,13 @@ def _lost(old: GgufModel, new: GgufModel) -> Iterator[str]:
         if gap is not None:
             what = f"{listed(gap.names)}, which other blocks still have" if gap.names else "all its tensors"
             yield f"block {gap.layer} of '{name}' lost {what}"
+            continue
+        for number, own in sorted(after[name].layers.items() if name == "blk" else ()):
+            had = before[name].layers.get(number, set[str]())
+            gone = lacking(new.architecture, _experts(new), own) - lacking(old.architecture, _experts(old), had)
+            if gone:
+                yield f"block {number} of '{name}' lost {listed(gone)}"
+                break
     if before and after:
         norms = [name for name in old.tensors if name.endswith("output_norm.weight") and name not in new.tensors]
         if norms and not any(name.endswith("norm.weight") and "blk." not in name for name in new.tensors):
