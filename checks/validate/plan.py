@@ -22,11 +22,13 @@ def plan(findings: Iterable[Finding], verdict: str) -> list[dict[str, Any]]:
     """The ordered steps as `{"step", "what", "because": [{"rule", "message"}]}`.
 
     Preload and verify belong to every swap, so they need no finding. There are none where nothing changes, or may.
+    Who accepts a break, or what is unproven, still has to do what it asks for; an accepted note asks for nothing.
     """
     if verdict in ("equal", "breaks"):
         return []
     asked: dict[str, list[dict[str, str]]] = {"preload": [], "verify": []}
     for finding in findings:
-        for step in finding.plan:
+        settled = finding.suppressed is not None and finding.level in ("equal", "hot")
+        for step in () if settled else finding.plan:
             asked.setdefault(step, []).append({"rule": finding.rule, "message": finding.message})
     return [{"step": step, "what": _WHAT[step], "because": asked[step]} for step in STEPS if step in asked]

@@ -112,7 +112,7 @@ def _report(context: Context, fail_on: FailOn) -> Report:
     level = verdict(findings, identical=same)
     over = ended(context.contract)
     # What cannot be read is not put into service, so there is nothing to plan.
-    steps = [] if alone or problems else swap_plan((f for f in findings if f.suppressed is None), level)
+    steps = [] if alone or problems else swap_plan(findings, level)
     facts: dict[str, Any] = {
         "verdict": None if problems else level,
         "consistent": None if problems or not alone else CONSISTENT.get(level),

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from interlock.checks.validate.run import validate
-from interlock.config.settings import Contract
+from interlock.config.settings import Accepted, Contract
 from interlock.report.report import Report
 from onnx import helper, numpy_helper, parser
 
@@ -44,6 +44,24 @@ def test_another_training_breaks_in_every_form(tmp_path: Path, form: str) -> Non
     assert report.facts["verdict"] == "breaks"
     assert {f.rule for f in report.findings if f.level == "breaks"} == {"EMB-SPACE"}
     assert judged(graph(tmp_path / "lp.onnx", LP, TRAINED), old).facts["verdict"] == "breaks"
+
+
+def test_an_accepted_break_keeps_its_step_in_the_plan_and_an_accepted_note_does_not(tmp_path: Path) -> None:
+    old, new, same = (
+        graph(tmp_path / f"{n}.onnx", LP, w) for n, w in zip("abc", (WEIGHTS, TRAINED, WEIGHTS), strict=True)
+    )
+    accepted = [Accepted(rule="EMB-SPACE", reason="the index is built again", until="2999-01-01")]
+    report = validate(new, old, contract=Contract(accept=accepted))
+    assert report.facts["verdict"] == "hot"
+    steps = {step["step"]: [each["rule"] for each in step["because"]] for step in report.facts["plan"]}
+    assert list(steps) == ["preload", "verify", "reembed-index"]
+    assert steps["reembed-index"] == ["EMB-SPACE"]
+    assert judged(new, old).facts["plan"] == []  # nothing to plan while it breaks
+    assert validate(same, old, contract=Contract(accept=accepted)).facts["plan"] == []
+    lowered = Contract(levels={"EMB-SPACE": "hot"})
+    assert [each["step"] for each in validate(new, old, contract=lowered).facts["plan"]][-1] == "reembed-index"
+    settled = Contract(levels={"EMB-SPACE": "hot"}, accept=accepted)
+    assert [each["step"] for each in validate(new, old, contract=settled).facts["plan"]] == ["preload", "verify"]
 
 
 @pytest.mark.parametrize("form", FORMS)
