@@ -18,9 +18,11 @@ RULE = Rule(
     summary="rotary position parameters changed, or are written in a form that older servers refuse",
     what="rope_theta and rope_scaling (or rope_parameters): the form they are written in, the kind of scaling, and the "
     "values; the share of a head that is rotated.",
-    why="cached keys were rotated by the old angles; and a kind of scaling that the server does not know stops it from "
-    "loading",
-    hint="drop the KV cache at the swap, and declare the serving versions under contract.runtimes",
+    why="cached keys were rotated by the old angles, and a server makes its tables of angles when it loads a model: a "
+    "version loaded beside the old one has new tables, weights updated in place meet the old ones; and a kind of "
+    "scaling that the server does not know stops it from loading",
+    hint="load the new version with its own configuration instead of updating weights in place, drop the KV cache at "
+    "the swap, and declare the serving versions under contract.runtimes",
     bad='{"rope_scaling": {"rope_type": "llama3", "factor": 8.0, …}}   (was null)',
     good='{"rope_scaling": null}',
     example="json",

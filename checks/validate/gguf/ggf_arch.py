@@ -17,7 +17,9 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="the architecture or its geometry is another one",
     what="general.architecture and the sizes below its prefix: layers, heads, embedding, experts, rope.",
-    why="graphs and buffers are built for these numbers when the server loads the model",
+    why="graphs and buffers are built for these numbers when the server loads the model; rotary settings and the "
+    "window of attention belong to a llama.cpp context, which owns the KV cache and takes no others while it runs, "
+    "where servers of a Hugging Face folder load a version with other ones beside the live one",
     hint="restart the server with the new file",
     exemptions=("a default that is only written out",),
 )
