@@ -86,7 +86,7 @@ class Contract:
     gpu_memory: str = setting("memory of one GPU, such as 80GiB", default="")
     gpus: int = setting("GPUs that one replica spreads over (tensor parallel)", default=1)
     gpu_utilisation: float = setting("share of GPU memory the server may use", default=0.9)
-    kv_tokens: int = setting("tokens of KV cache promised to clients", default=0)
+    kv_tokens: int = setting("tokens of KV cache promised to clients of a language model", default=0)
     max_lora_rank: int = setting("largest adapter rank the server was started for (vLLM: --max-lora-rank)", default=0)
     domains: dict[str, list[float]] = setting(
         "values an input may take, for generated inputs", factory=dict[str, list[float]]

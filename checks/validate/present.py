@@ -56,12 +56,13 @@ def body(facts: dict[str, Any]) -> list[Block]:
     if delta is not None:
         blocks.append(Text(_delta(delta), title="delta"))
     if memory is not None:
+        none = "-" if memory["kv_per_token"] == 0 else "?"
         rows = [
             (
                 each["name"],
                 _gigabytes(each["peak"]),
                 _gigabytes(each["left"]),
-                "?" if each["tokens"] is None else f"{each['tokens']:,}",
+                none if each["tokens"] is None else f"{each['tokens']:,}",
                 "yes" if each["fits"] else "no",
             )
             for each in memory["strategies"]

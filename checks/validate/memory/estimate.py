@@ -2,21 +2,19 @@
 
 A replica spreads W bytes of weights over T GPUs. While it swaps, each GPU holds: both versions (pointer swap), the new
 one and the largest shard in flight (shard map), or the old one and the adapter (adapter swap). What the server may use
-beyond that is KV cache, in pages of 16 tokens; a token takes 2 · layers · kv_heads · head_dim · bytes over all GPUs, or
-layers · (kv_lora_rank + qk_rope_head_dim) · bytes with multi-head latent attention.
+beyond that is KV cache, in pages of 16 tokens.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass
-from typing import Any, cast
+from typing import Any
 
-from ....models.hf_config import text_config
 from ....report.errors import BadInput
-from ..config.fields import effective
 from ..rulebase import Context
 from ..side import Side
+from .cache import kv_bytes
 
 PAGE = 16  # tokens; vLLM's block size
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
@@ -35,7 +33,7 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The numbers of a swap, in bytes."""
+    """The numbers of a swap, in bytes. `kv_per_token` is 0 for a model without KV cache, None where it is not known."""
 
     old: int
     new: int
@@ -64,7 +62,7 @@ def estimate(ctx: Context) -> Estimate | None:
         return None
     contract = ctx.contract
     shard = _largest_shard(ctx.new)
-    kv = kv_bytes(ctx.new.config)
+    kv = kv_bytes(ctx.new)
     gpus = max(1, contract.gpus)
     capacity = int(parse_size(contract.gpu_memory, "contract.gpu_memory") * contract.gpu_utilisation)
     adapters = sum(adapter.size for adapter in ctx.new.adapters.values())
@@ -82,8 +80,8 @@ def _strategy(name: str, peak: int, *, capacity: int, gpus: int, kv: int | None,
     """One strategy on each of `gpus` GPUs that may use `capacity` bytes; `wanted` tokens are promised."""
     share = -(-peak // gpus)
     left = capacity - share
-    tokens = None if kv is None else max(0, left * gpus // kv // PAGE * PAGE)
-    enough = left >= 0 and (not wanted or (tokens is not None and tokens >= wanted))
+    tokens = max(0, left * gpus // kv // PAGE * PAGE) if kv else None
+    enough = left >= 0 and (not wanted or kv == 0 or (tokens is not None and tokens >= wanted))
     return Strategy(name, share, left, tokens, enough)
 
 
@@ -106,27 +104,6 @@ def _largest_shard(side: Side) -> int:
     if table is None:
         return max((file.size for file in side.tree.files.values()), default=0)
     return max(side.tree.files[name].size for name in table.files)
-
-
-def kv_bytes(config: dict[str, Any] | None) -> int | None:
-    """Bytes of KV cache that a token takes, over all GPUs; None where the configuration does not say."""
-    if not config:
-        return None
-    flat = text_config(config)
-    layers = effective(config, "layers")
-    size = _element(flat)
-    latent, rope = flat.get("kv_lora_rank"), flat.get("qk_rope_head_dim")
-    if isinstance(layers, int) and isinstance(latent, int) and isinstance(rope, int):
-        return layers * (latent + rope) * size
-    heads, width = effective(config, "key-value heads"), effective(config, "head size")
-    if isinstance(layers, int) and isinstance(heads, int) and isinstance(width, int):
-        return 2 * layers * heads * width * size or None
-    return None
-
-
-def _element(config: dict[str, Any]) -> int:
-    kind = cast("str", config.get("torch_dtype") or config.get("dtype") or "bfloat16")
-    return 4 if "float32" in str(kind) else 2
 
 
 def document(ctx: Context) -> dict[str, Any] | None:

@@ -14,11 +14,14 @@ RULE = Rule(
     family="MEM",
     severity=Severity.WARNING,
     summary="old and new weights together leave too little memory for the promised KV cache",
-    what="Bytes of weights from the headers, KV bytes per token from the configuration, against contract.gpu_memory, "
-    "gpus, gpu_utilisation and kv_tokens.",
+    what="Bytes of weights from the headers, KV bytes per token from config.json or a GGUF file, against "
+    "contract.gpu_memory, gpus, gpu_utilisation and kv_tokens.",
     why="the load runs out of memory with the old version still serving, or requests wait for KV pages that are gone",
     hint="roll the servers one by one, spread over more GPUs, or lower contract.kv_tokens",
-    exemptions=("without contract.gpu_memory nothing is judged",),
+    exemptions=(
+        "without contract.gpu_memory nothing is judged",
+        "kv_tokens, for models that keep no KV cache: graphs that take and give none, classifiers, embedding models",
+    ),
 )
 
 
@@ -42,7 +45,8 @@ def check(ctx: Context) -> Iterator[Finding]:
     if other:
         hint = f"swap by {other[0].name} ({_numbers(other[0], found, ctx.contract.gpus)}), or {hint}"
     message = f"a pointer swap does not fit: {_numbers(pointer, found, ctx.contract.gpus)}"
-    yield ctx.finding(RULE, "restart", message + (f", {wanted:,} are promised" if wanted else ""), hint=hint)
+    promised = f", {wanted:,} are promised" if wanted and found.kv_per_token else ""
+    yield ctx.finding(RULE, "restart", message + promised, hint=hint)
 
 
 def _numbers(strategy: Strategy, found: Estimate, gpus: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ....models.strict_json import items_of
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..weights.tables import contents, pairs
@@ -22,11 +23,12 @@ RULE = Rule(
 )
 
 _CACHELESS = ("ForSequenceClassification", "ForTokenClassification", "ForImageClassification", "ForMaskedLM", "Model")
+_GENERATING = ("LMHeadModel", "HeadsModel", "ChatGLMModel")
 
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Ask for the flush."""
-    if ctx.old is None or _cacheless(ctx.new.config):
+    if ctx.old is None or cacheless(ctx.new.config):
         return
     for pair in pairs(ctx):
         if contents(ctx, pair) != "same":
@@ -39,6 +41,9 @@ def check(ctx: Context) -> Iterator[Finding]:
             )
 
 
-def _cacheless(config: dict[str, Any] | None) -> bool:
-    names = config.get("architectures") if config else None
-    return isinstance(names, list) and bool(names) and all(str(name).endswith(_CACHELESS) for name in names)  # pyright: ignore
+def cacheless(config: dict[str, Any] | None) -> bool:
+    """Whether every class that a configuration names is known to keep no cache from one request to the next."""
+    names = [str(name) for name in items_of(config.get("architectures"))] if config else []
+    if config is None or "AutoModelForCausalLM" in str(config.get("auto_map")):
+        return False
+    return bool(names) and all(name.endswith(_CACHELESS) and not name.endswith(_GENERATING) for name in names)
