@@ -30,7 +30,8 @@ _FLOATS = ("float", "double", "float16", "bfloat16")
 
 def setting(source: Source, attribute: Attribute, first: int = 0) -> Values | None:
     """The value of an attribute: one entry for a scalar, all of a list or of a tensor. None where it is long, a graph,
-    or stands for an attribute of the function around it. With `first`, the first numbers of a list of any length."""
+    or stands for an attribute of the function around it. With `first`, the first numbers of a list of any length, of
+    integers as onnx.proto has them: each by itself."""
     if attribute.graphs or attribute.reference:
         return None
     window = Window(source)
@@ -65,7 +66,7 @@ def setting(source: Source, attribute: Attribute, first: int = 0) -> Values | No
             if wire == BYTES and stop - value > 16 * NUMBERS:
                 return None
             found.extend(integers(window, each))
-        if first and number == 7 and len(found) >= first:
+        if first and number in (7, 8) and len(found) >= first:
             break
         if number in (7, 8) and len(found) > NUMBERS:
             return None

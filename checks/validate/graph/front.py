@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp, log
 
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Values
+from .curves import OWN, function
+from .prepared import FEW, Prepared
 from .reading import MEASURES, SHAPING, TRANSPARENT, Reading, integral
 
 _KEEPS = TRANSPARENT | {"Clip", "Pad", "Resize", "Relu", "CenterCropPad"}
-_CHANNELS = 4  # constants for up to so many are of images; more are features, whose scale was learned
+_ASKS = MEASURES | {"IsNaN"}  # of a value, not for it
 _STEPS = 60
 
 
@@ -18,25 +20,29 @@ _STEPS = 60
 class Front:
     """`scale` is the factor applied to every value; `learned` where it is a vector over features. `turned` is the order
     in which the first trained operator `core` sees the input's axes, None where a reshape hides it. `swapped` is an
-    order of channels, `quantised` the scale and zero point of the integers that a client sends, `rounded` whether
-    the graph made them. `reversed` is set where large values become small ones."""
+    order of channels, `quantised` the scale and zero point of the integers that a client sends, `rounded` the scale
+    by which the graph made them. `reversed` is set where large values become small ones. `function` is what the values
+    are brought through first, or the operator that takes them; empty where that is not known."""
 
     scale: float = 1.0
     learned: bool = False
     turned: tuple[int, ...] | None = None
     swapped: tuple[int, ...] = ()
     quantised: tuple[Values, Values] | None = None
-    rounded: bool = False
+    rounded: float = 0.0
     reversed: bool = False
     core: str = ""
+    prepared: Prepared = field(default_factory=Prepared)
+    function: str = ""
 
 
 def front(reading: Reading, value: int, rank: int | None) -> Front:
     """Follow an input of a rank (None: not declared) to where several operators, or a trained one, take it."""
     found = Front(turned=None if rank is None else tuple(range(rank)))
     for _ in range(_STEPS):
-        users = {id(step): (step, place) for step, place in reading.flow.users[value] if step.op not in MEASURES}
-        if len(users) != 1:
+        users = {id(step): (step, place) for step, place in reading.flow.users[value] if step.op not in _ASKS}
+        found.function = function(reading, value, list(users.values()))
+        if len(users) != 1 or found.function == OWN:
             break
         step, place = next(iter(users.values()))
         if not step.outputs or not _passes(reading, step, place, found):
@@ -49,6 +55,7 @@ def front(reading: Reading, value: int, rank: int | None) -> Front:
             if joined is None:
                 break
             found.swapped, value = joined
+            found.prepared.reorder(found.swapped)
     return found
 
 
@@ -73,11 +80,13 @@ def _passes(reading: Reading, step: Step, place: int, found: Front) -> bool:
     """Whether an operator only prepares its input; notes what it does."""
     op = step.op
     if step.domain == "ai.onnx.ml":
-        return op in ("Imputer", "Scaler") and (op == "Imputer" or _scaled(found, reading.setting(step, "scale"), 1))
+        return op == "Imputer" or (op == "Scaler" and _scaler(reading, step, found))
     if step.domain and op != "DequantizeLinear":
         return False
     if op in _KEEPS:
         return place == 0
+    if op == "Where":
+        return place == 2 and _fills(reading, step)
     if op in SHAPING:
         found.turned = None
         return place == 0
@@ -90,20 +99,31 @@ def _passes(reading: Reading, step: Step, place: int, found: Front) -> bool:
         return True
     if op in ("Neg", "Not"):
         found.reversed = not found.reversed
+        found.prepared.multiply((-1,))
         return True
     if op in ("Add", "Sub"):
-        if reading.values(step.inputs[1 - place]) is None:
+        said = reading.values(step.inputs[1 - place])
+        if said is None:
             return False
-        found.reversed ^= op == "Sub" and place == 1
+        if op == "Sub" and place == 1:
+            found.reversed = not found.reversed
+            found.prepared.multiply((-1,))
+        found.prepared.add(said, -1 if op == "Sub" and place == 0 else 1)
         return True
     if op in ("Mul", "Div"):
         return (place == 0 or op == "Mul") and _scaled(
             found, reading.values(step.inputs[1 - place]), -1 if op == "Div" else 1
         )
+    if op == "BatchNormalization":
+        return place == 0 and _standardised(reading, step, found)
     if op == "QuantizeLinear":
         # Numbers rounded on the way: their own integers are none of the client's.
-        found.rounded = place == 0 and _scaled(found, reading.values(step.inputs[1]), -1)
-        return found.rounded
+        scale = reading.values(step.inputs[1])
+        if place or not _scaled(found, scale, -1) or scale is None:
+            return False
+        found.rounded = abs(float(scale[0]))
+        found.prepared.add(_zero(reading, step))
+        return True
     if op == "DequantizeLinear":
         return place == 0 and _quantised(reading, step, place, found)
     if op == "Split":
@@ -111,26 +131,60 @@ def _passes(reading: Reading, step: Step, place: int, found: Front) -> bool:
     return op in ("Gather", "Slice") and place == 0 and _order(reading, step, found)
 
 
+def _scaler(reading: Reading, step: Step, found: Front) -> bool:
+    """Scaler of ai.onnx.ml: scale · (x - offset)."""
+    offset = reading.setting(step, "offset")
+    if offset:
+        found.prepared.add(offset, -1)
+    return _scaled(found, reading.setting(step, "scale"), 1)
+
+
+def _standardised(reading: Reading, step: Step, found: Front) -> bool:
+    """A BatchNormalization that only brings channels to a mean of zero and a deviation of one: nobody trained it."""
+    said = [reading.values(each) for each in step.inputs[1:5]]
+    if len(said) < 4 or any(each is None or len(each) > FEW for each in said):
+        return False
+    gain, bias, mean, variance = said
+    if set(gain or ()) != {1.0} or set(bias or ()) != {0.0}:
+        return False
+    guard = float(reading.scalar(step, "epsilon", 1e-5))
+    found.prepared.add(mean, -1)
+    return _scaled(found, tuple((float(each) + guard) ** 0.5 for each in variance or () if float(each) >= 0), -1)
+
+
+def _fills(reading: Reading, step: Step) -> bool:
+    """Whether a Where puts a constant in the place of what is missing."""
+    asked = reading.maker(step.inputs[0])
+    return asked is not None and asked[0].op == "IsNaN" and reading.held(step.inputs[1]) is not None
+
+
 def _scaled(found: Front, said: Values | None, power: int) -> bool:
     numbers = [abs(float(each)) for each in said or () if not isinstance(each, str)]
     if not numbers or not all(numbers):
         return False
+    found.prepared.multiply(said, power)
     found.reversed ^= all(float(each) < 0 for each in said or ())
-    if len(numbers) > _CHANNELS and len(set(numbers)) > 1:
+    if len(numbers) > FEW and len(set(numbers)) > 1:
         found.learned = True
     found.scale *= exp(power * sum(map(log, numbers)) / len(numbers))
     return True
+
+
+def _zero(reading: Reading, step: Step) -> Values:
+    """The zero point of integers."""
+    said = reading.values(step.inputs[2]) if len(step.inputs) > 2 and step.inputs[2] else None
+    return said or (0,)
 
 
 def _quantised(reading: Reading, step: Step, place: int, found: Front) -> bool:
     """How the integers of an input are meant."""
     if step.op in ("DequantizeLinear", "QLinearConv", "QLinearMatMul") and place == 0 and len(step.inputs) > 1:
         scale = reading.values(step.inputs[1])
-        zero = reading.values(step.inputs[2]) if len(step.inputs) > 2 and step.inputs[2] else None
         if scale is None:
             return False
         if not found.rounded:
-            found.quantised = scale, zero or (0,)
+            found.quantised = scale, _zero(reading, step)
+        found.prepared.add(_zero(reading, step), -1)
         return _scaled(found, scale, 1)
     return False
 
@@ -142,11 +196,15 @@ def _order(reading: Reading, step: Step, found: Front) -> bool:
         if steps != (-1,):
             return False
         found.swapped = (-1,)
+        found.prepared.reorder(found.swapped)
         return True
     order = reading.values(step.inputs[1])
     if order is None or len(order) < 2 or sorted(order, key=str) != [*range(len(order))]:
         return False
-    found.swapped = tuple(int(each) for each in order)
+    places = tuple(int(each) for each in order)
+    if places != (*range(len(places)),):
+        found.swapped = places
+        found.prepared.reorder(places)
     return True
 
 

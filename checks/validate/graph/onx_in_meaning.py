@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
 from .contract import match
+from .curves import CURVES, FUNCTIONS, UNSURE
+from .families import AFFINE
+from .fills import NAN, fills, native
 from .front import Front, compared, front
 from .influence import mattering
 from .masks import kept
 from .operands import CONVOLUTIONS
+from .prepared import differences
 from .reading import readings
 from .taken import changed
 
@@ -19,23 +23,28 @@ RULE = Rule(
     name="input-meaning-changed",
     family="ONX",
     severity=Severity.WARNING,
-    summary="the graph takes an input at another scale, in another layout, order of channels or quantisation",
-    what="The operators between an input and the first trained one: factors, Transpose, orders of channels, "
-    "DequantizeLinear; settings of operators that take what a client sends, such as RoiAlign, StringNormalizer and "
-    "Imputer; the integers that an input is compared with, such as the id of padding; and whether its values reach an "
-    "output at all.",
+    summary="the graph prepares an input in another way: its scale, layout, channels, missing numbers or texts",
+    what="The operators between an input and the first trained one: means, deviations and other factors or shifts; "
+    "functions such as a logarithm or a division by the own length; Transpose, orders of channels, DequantizeLinear; "
+    "numbers that stand for missing ones; settings of operators that take what a client sends, such as RoiAlign, "
+    "StringNormalizer and Imputer; the integers that an input is compared with, such as the id of padding; and whether "
+    "its values reach an output at all.",
     why="a client that divides by 255 itself, or sends channels last, goes on doing so: every request is accepted and "
     "every answer is wrong",
     hint="keep the preparation in the graph as it was, or ship the clients first",
     exemptions=(
-        "a mean or deviation that was computed anew: the factor moves by less than eight",
-        "scalers over many features where the other graph has none: both take raw features",
+        "a mean or deviation that was computed anew: the factor moves by less than eight, the mean by little",
+        "scalers over more than four features where the other graph has none, or has trees: both take raw features",
+        "numbers for missing ones that are filled only now, or that trees know what to do with",
         "sizes that the graph resizes to",
         "a mask that is written in another way: what counts is whether 0 or 1 keeps a position",
         "inputs that several operators take, but for whether they reach an answer",
     ),
 )
 _UNIT = 8.0
+_WHOLE = ("tensor(int32", "tensor(int64", "tensor(bool", "tensor(uint32", "tensor(uint64", "tensor(string")
+# What takes an index asks for a row, wherever it lies in the table.
+_UNCLEAR = AFFINE | {"", "Gather", "GatherElements", "GatherND", "OneHot", "Where", "Concat", "Split"}
 
 
 def check(ctx: Context) -> Iterator[Finding]:
@@ -43,6 +52,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     for pair, before, after in readings(ctx):
         read = mattering(before), mattering(after)
         keeps = kept(before), kept(after)
+        filled = fills(before), fills(after)
         for each in changed(before, after):
             yield ctx.finding(
                 RULE,
@@ -60,6 +70,8 @@ def check(ctx: Context) -> Iterator[Finding]:
             now = front(after, after.flow.inputs[new.name], ranks[1])
             masks = keeps[0].get(old.name), keeps[1].get(new.name)
             found = [*_changes(ctx, was, now, mask=all(masks))]
+            if not found and not any(masks) and not old.type.startswith(_WHOLE):
+                found.extend(("unproven", *each) for each in _prepared(was, now, table=ranks == [2, 2]))
             if masks[0] and masks[1] and masks[0] != masks[1]:
                 said = [", ".join(map(str, sorted(each))) for each in masks if each]
                 found.append(("unproven", "is a mask that keeps positions with another value", said[0], said[1]))
@@ -69,6 +81,9 @@ def check(ctx: Context) -> Iterator[Finding]:
             if read[0] is not None and read[1] is not None and (old.name in read[0]) != (new.name in read[1]):
                 a, b = ("read", "ignored") if old.name in read[0] else ("ignored", "read")
                 found.append(("unproven", "reaches the answers in one of the two only", a, b))
+            lost = filled[0].get(old.name)
+            if lost and not filled[1].get(new.name) and not (lost == {NAN} and native(after)):
+                found.append(("unproven", "is no longer filled where a value is missing", _list(lost), "as sent"))
             for level, what, a, b in found:
                 yield ctx.finding(
                     RULE,
@@ -106,6 +121,23 @@ def _changes(ctx: Context, was: Front, now: Front, mask: bool) -> Iterator[tuple
             yield "unproven", "has its axes in another order", _show(was.turned), _show(now.turned)
     elif was.core in ("MatMul", "Gemm", "LSTM", "GRU", "RNN"):
         yield "unproven", "has its axes in another order", _show(was.turned), _show(now.turned)
+
+
+def _prepared(was: Front, now: Front, table: bool) -> Iterator[tuple[str, object, object]]:
+    """What the values themselves go through, where both sides are followed to an operator that computes with them."""
+    if was.rounded and now.rounded and not 1 / _UNIT < now.rounded / was.rounded < _UNIT:
+        yield "is rounded by another step", f"{was.rounded:g}", f"{now.rounded:g}"
+    one, two = was.function, now.function
+    if one in _UNCLEAR or two in _UNCLEAR or (one != two and UNSURE in one[:1] + two[:1]):
+        return
+    plain = {one, two} & FUNCTIONS
+    if one != two and (len(plain) == 1 or {one, two} <= CURVES):
+        shown = [each if each in FUNCTIONS else "none" for each in (one, two)]
+        yield "goes through another function first", shown[0], shown[1]
+        return
+    varied = was.prepared.varied or now.prepared.varied
+    trees = any(each.startswith("TreeEnsemble") for each in (one, two))
+    yield from differences(was.prepared, now.prepared, features=table and varied, scaleless=trees)
 
 
 def _list(said: set[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ....models.onnx_flow import Step
@@ -48,44 +49,73 @@ class Setting(NamedTuple):
     new: str
 
 
-_Known = dict[str, list[tuple[str, dict[str, str]]]]
+# By operator: from which inputs it takes something, and its settings, in the order of the graph.
+_Steps = list[tuple[tuple[str, ...], dict[str, str]]]
+_Known = dict[str, _Steps]
+# Operators that change a text itself: without one, a text comes as with its defaults.
+_TEXTS = ("StringNormalizer", "Tokenizer", "StringSplit")
 
 
 def changed(old: Reading, new: Reading) -> list[Setting]:
-    """Settings that differ between operators of a type that both graphs have equally often."""
+    """Settings that differ between operators of a type that both graphs have equally often, and texts that go through
+    an operator in one of the two graphs only."""
     was, now = _read(old), _read(new)
     found: list[Setting] = []
     for op, before in was.items():
         after = now.get(op, [])
         if len(before) != len(after) or _counted(before) == _counted(after):
             continue
-        for (_, one), (name, two) in zip(before, after, strict=True):
-            found.extend(Setting(name, op, key, one[key], two[key]) for key in one if one[key] != two[key])
+        for (_, one), (names, two) in zip(before, after, strict=True):
+            found.extend(Setting(names[0], op, key, one[key], two[key]) for key in one if one[key] != two[key])
+    both = sorted(set(old.flow.inputs) & set(new.flow.inputs))
+    for op in _TEXTS:
+        before, after = was.get(op, []), now.get(op, [])
+        if len(before) != len(after):
+            found.extend(each for name in both for each in _texts(op, name, before, after))
     return list(dict.fromkeys(found))
 
 
-def _counted(steps: list[tuple[str, dict[str, str]]]) -> Counter[tuple[tuple[str, str], ...]]:
+def _texts(op: str, name: str, before: _Steps, after: _Steps) -> Iterator[Setting]:
+    """How the texts of an input are changed, where no branch of the new graph does it as one of the old one did."""
+    plain = {key: "none" if isinstance(default, tuple) else str(default) for key, default in _READERS[op][1]}
+    one, two = ([_effect(said, plain) for names, said in side if name in names] or [plain] for side in (before, after))
+    if not any(each in two for each in one):
+        yield from (Setting(name, op, key, one[0][key], two[0][key]) for key in plain if one[0][key] != two[0][key])
+
+
+def _effect(said: dict[str, str], plain: dict[str, str]) -> dict[str, str]:
+    """Settings of an operator, or the defaults where it leaves texts as they are."""
+    idle = said.get("case_change_action") == "NONE" and said["stopwords"] == "none"
+    return plain if idle else said
+
+
+def _counted(steps: _Steps) -> Counter[tuple[tuple[str, str], ...]]:
     """In any order: an exporter may write the branches of a graph otherwise."""
     return Counter(tuple(said.items()) for _, said in steps)
 
 
-def _read(reading: Reading) -> _Known:
-    """By operator: from which input it takes something, and its settings, in the order of the graph."""
-    raw = {value: name for name, value in reading.flow.inputs.items()}
-    found: _Known = defaultdict(list)
+def sources(reading: Reading) -> Iterator[tuple[Step, dict[int, tuple[str, ...]]]]:
+    """Every step, and the inputs behind the values known so far that nothing trained has made."""
+    raw: dict[int, tuple[str, ...]] = {value: (name,) for name, value in reading.flow.inputs.items()}
     for step in reading.flow.steps:
-        reader = _READERS.get(step.op)
-        if step.op == "Scan" and not step.domain:
-            found[step.op].append((next(iter(reading.flow.inputs), ""), _said(reading, step, _SCAN)))
-        elif reader is not None and len(step.inputs) > reader[0] and step.inputs[reader[0]] in raw:
-            found[step.op].append((raw[step.inputs[reader[0]]], _said(reading, step, reader[1])))
+        yield step, raw
         if step.op in _LEARNS or (step.domain and step.domain != "ai.onnx.ml" and step.op != "Tokenizer"):
             continue
-        sent = next((raw[each] for each in step.inputs if each in raw), None)
+        sent = tuple(dict.fromkeys(name for each in step.inputs for name in raw.get(each, ())))
         computed = any(each and each not in raw and reading.held(each) is None for each in step.inputs)
         looked_up = step.op == "Gather" and reading.held(step.inputs[0]) is not None
-        if sent is not None and not computed and not looked_up:
+        if sent and not computed and not looked_up:
             raw.update((each, sent) for each in step.outputs if each)
+
+
+def _read(reading: Reading) -> _Known:
+    found: _Known = defaultdict(list)
+    for step, raw in sources(reading):
+        reader = _READERS.get(step.op)
+        if step.op == "Scan" and not step.domain:
+            found[step.op].append(((next(iter(reading.flow.inputs), ""),), _said(reading, step, _SCAN)))
+        elif reader is not None and len(step.inputs) > reader[0] and (names := raw.get(step.inputs[reader[0]])):
+            found[step.op].append((names, _said(reading, step, reader[1])))
     return found
 
 
