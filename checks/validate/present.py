@@ -6,7 +6,8 @@ from typing import Any
 
 from ...report.blocks import Block, Table, Text
 from ...report.finding import Finding
-from .rulebase import Level
+from .rulebase import LEVELS, Level
+from .verdict import FailOn, fails
 
 # What a verdict means where there is no OLD: such a model is consistent in itself, or is not, or nobody knows.
 CONSISTENT: dict[str, bool] = {"equal": True, "hot": True, "breaks": False}
@@ -28,15 +29,26 @@ def headline(
     accepted = len(findings) - len(standing)
     if accepted:
         parts.append(f"{accepted} accepted")
-    word = level
-    if alone:
-        consistent = CONSISTENT.get(level)
-        word = level if consistent is None else "consistent" if consistent else "inconsistent"
-    text = f"verdict: {word}" + (f" — {', '.join(parts)}" if parts else "")
+    text = f"verdict: {_word(level, alone=alone)}" + (f" — {', '.join(parts)}" if parts else "")
     text += over
     if steps:
         text += f"; plan: {', '.join(step['step'] for step in steps)}"
     return text
+
+
+def refusal(level: Level, fail_on: FailOn, *, alone: bool) -> str:
+    """Why the gate says no: the verdict, and which ones pass."""
+    passing = [each for each in LEVELS if not fails(each, fail_on)]
+    listed = f"{', '.join(passing[:-1])} and {passing[-1]}" if len(passing) > 1 else passing[0]
+    if alone:
+        return f"the verdict is {_word(level, alone=True)} (--fail-on {fail_on})"
+    return f"the verdict is {level}; with --fail-on {fail_on} only {listed} may pass"
+
+
+def _word(level: Level, *, alone: bool) -> str:
+    """A verdict as it is called: without an OLD, a model is consistent or not."""
+    consistent = CONSISTENT.get(level) if alone else None
+    return level if consistent is None else "consistent" if consistent else "inconsistent"
 
 
 def _count(number: int, word: str) -> str:

@@ -16,7 +16,7 @@ from ...report.report import Report, ordered
 from . import registry
 from .contents import identical
 from .plan import plan as swap_plan
-from .present import CONSISTENT, body, headline
+from .present import CONSISTENT, body, headline, refusal
 from .rulebase import Context, Rule
 from .side import Side
 from .unreadable import RULES, unreadable
@@ -134,7 +134,7 @@ def _report(context: Context, fail_on: FailOn) -> Report:
         unread=len(problems),
         strict=True,
         fail_on=_FAIL_ON[fail_on],
-        refused="" if problems or not fails(level, fail_on) else f"{level} is not accepted with --fail-on {fail_on}",
+        refused=refusal(level, fail_on, alone=alone) if not problems and fails(level, fail_on) else "",
         headline=headline(level, findings, steps, unread=len(problems), alone=alone, ended=over),
         body=body(facts),
         rules=_documented(findings, kinds) + (RULES if problems else ()),

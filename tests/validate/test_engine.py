@@ -75,6 +75,26 @@ def test_fail_on(old: Path, breaking: Path, level: str, fail_on: str, code: int)
     assert report.exit_code == code
 
 
+@pytest.mark.parametrize(
+    ("level", "fail_on", "says"),
+    [
+        ("restart", "restart", "the verdict is restart; with --fail-on restart only equal and hot may pass"),
+        (
+            "breaks",
+            "breaks",
+            "the verdict is breaks; with --fail-on breaks only equal, hot, unproven and restart may pass",
+        ),
+        ("hot", "any", "the verdict is hot; with --fail-on any only equal may pass"),
+        ("restart", "breaks", ""),
+    ],
+)
+def test_a_refusal_says_what_may_pass(old: Path, breaking: Path, level: str, fail_on: str, says: str) -> None:
+    rules = [f.rule for f in validate(breaking, old, contract=Contract()).findings]
+    contract = Contract(levels=dict.fromkeys(rules, level))
+    report = validate(breaking, old, contract=contract, fail_on=fail_on)  # pyright: ignore[reportArgumentType]
+    assert report.refused == says
+
+
 def test_an_accepted_finding_ends_on_its_day(old: Path, breaking: Path) -> None:
     rules = {f.rule for f in validate(breaking, old, contract=Contract()).findings}
     today = datetime.now(UTC).date()
@@ -324,7 +344,7 @@ def test_command_line(old: Path, breaking: Path, capsys: pytest.CaptureFixture[s
     assert run(BY_NAME["validate"], [str(breaking), "--against", str(old), "-f", "json"]) == exits.REFUSED
     document = json.loads(capsys.readouterr().out)
     assert document["facts"]["verdict"] == "breaks"
-    assert document["refused"] == "breaks is not accepted with --fail-on restart"
+    assert document["refused"] == "the verdict is breaks; with --fail-on restart only equal and hot may pass"
     assert run(BY_NAME["validate"], [str(old / "absent")]) == exits.BAD_INPUT
     captured = capsys.readouterr()
     assert "not found" in captured.err
