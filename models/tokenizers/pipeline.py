@@ -100,6 +100,8 @@ def _component(entry: dict[str, Any], part: str, kind: str) -> dict[str, Any]:
         result.pop("str_rep", None)
         if old is not None and "prepend_scheme" not in entry:
             result["prepend_scheme"] = "always" if old else "never"
+    if kind == "BertNormalizer" and result["strip_accents"] is None:
+        result["strip_accents"] = result["lowercase"]  # the library strips them where it lowercases
     if kind == "TemplateProcessing":
         result["special_tokens"] = _used_tokens(result)
     return result

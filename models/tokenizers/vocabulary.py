@@ -45,6 +45,7 @@ def _wordpiece(path: str, text: str, config: dict[str, Any], tree: ModelTree) ->
     vocab = {line.rstrip("\r"): number for number, line in enumerate(lines)}
     if not vocab:
         raise UnreadableModel(path, "holds no tokens")
+    lowercase, strip = bool(config.get("do_lower_case", True)), config.get("strip_accents")
     return Tokenizer(
         path=path,
         format="vocab",
@@ -60,8 +61,8 @@ def _wordpiece(path: str, text: str, config: dict[str, Any], tree: ModelTree) ->
             "type": "BertNormalizer",
             "clean_text": True,
             "handle_chinese_chars": bool(config.get("tokenize_chinese_chars", True)),
-            "strip_accents": config.get("strip_accents"),
-            "lowercase": bool(config.get("do_lower_case", True)),
+            "strip_accents": lowercase if strip is None else strip,
+            "lowercase": lowercase,
         },
         pre_tokenizer={"type": "BertPreTokenizer"},
     )

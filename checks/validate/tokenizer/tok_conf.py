@@ -100,6 +100,8 @@ def check(ctx: Context) -> Iterator[Finding]:
 def _plain(key: str, values: dict[str, Any]) -> Any:
     """A value with the two ways to write a special token made one."""
     value = values.get(key, _MEANS.get(key))
+    if value is None and key == "strip_accents":
+        return values.get("do_lower_case")  # as in the library: accents go with the capitals
     if value is None:
         return _MEANS.get(key)
     if key.endswith("_token"):

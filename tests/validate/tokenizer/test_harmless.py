@@ -40,6 +40,14 @@ def rewritten() -> Iterator[Harmless]:
         empty = {"type": "Sequence", "normalizers": []}
         if base["normalizer"] is None:
             yield f"{name} empty normalizer", files(base), files(changed(base, "normalizer", empty))
+    for lowercase in (True, False):
+        cased = changed(kit.wordpiece(), "normalizer.lowercase", lowercase)
+        said = changed(cased, "normalizer.strip_accents", lowercase)
+        yield f"accents as capitals, {lowercase}", files(cased), files(said)
+        yield f"accents as capitals, left out, {lowercase}", files(said), files(cased)
+        keys = ({"do_lower_case": lowercase}, {"do_lower_case": lowercase, "strip_accents": lowercase})
+        old, new = ({**files(said), "tokenizer_config.json": {**CONFIG, **each}} for each in keys)
+        yield f"accents as capitals, configured, {lowercase}", old, new
     for key in ("dropout", "fuse_unk", "byte_fallback", "ignore_merges", "continuing_subword_prefix"):
         less = changed(BASE, "padding", None)
         del less["model"][key]
