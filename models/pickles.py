@@ -15,15 +15,18 @@ _TAIL = 22 + 0xFFFF  # the end record and the longest comment behind it
 _HEAD = 1 << 16
 _OPCODES = 500
 _TORCH = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."  # then come more pickles, and storages
-# gzip, zlib, bzip2, xz and lz4: joblib compresses what it pickles.
-_PACKED = (b"\x1f\x8b", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda", b"BZ", b"\xfd7z", b"\x04\x22M\x18")
-_SURE = (".pkl", ".pt", ".pth")  # under other names anything may lie
+# gzip, zlib, bzip2, xz, lzma and lz4: joblib compresses what it pickles.
+_ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
+_PACKED = (b"\x1f\x8b", *_ZLIB, b"BZ", b"\xfd7z", b"\x5d\x00\x00", b"\x04\x22M\x18")
+_SURE = (".pkl", ".pickle", ".joblib", ".dill", ".pt", ".pth")  # under other names anything may lie
 
 
 def check_pickle(file: TreeFile) -> None:
     """Raises UnreadableModel where a file is no pickle or archive, or only a piece of one."""
     with open_file(file.path) as source:
         head = source.read(0, _HEAD)
+        if not head and file.name.lower().endswith(_SURE):
+            raise empty(file)
         if head.startswith(_ZIP):
             _archive(source)
         elif head[:1] == b"\x80" and len(head) > 1 and head[1] <= 5:
@@ -34,6 +37,18 @@ def check_pickle(file: TreeFile) -> None:
                 raise UnreadableModel(file.path, "is a pickle without an end", offset=source.size, hint=TRUNCATED)
         elif file.name.lower().endswith(_SURE) and not _other(source, head):
             raise UnreadableModel(file.path, "is neither a pickle nor a zip archive", hint=TRUNCATED)
+
+
+def empty(file: TreeFile) -> UnreadableModel:
+    """The error of a file of no bytes where a model should be."""
+    return UnreadableModel(file.path, "is empty: no byte of it is there", hint=TRUNCATED)
+
+
+def is_pickle(file: TreeFile) -> bool:
+    """Whether a file is a pickle or an archive of pickles by its first bytes, or by a name that means nothing else."""
+    with open_file(file.path) as source:
+        head = source.read(0, 4)
+    return file.name.lower().endswith(_SURE) or head.startswith(_ZIP) or (head[:1] == b"\x80" and head[1:2] <= b"\x05")
 
 
 def _archive(source: FileSource) -> None:

@@ -53,6 +53,9 @@ _SUFFIXES = {
     ".pth": "pickle",
     ".ckpt": "pickle",
     ".pkl": "pickle",
+    ".pickle": "pickle",
+    ".joblib": "pickle",
+    ".dill": "pickle",
 }
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .behaviour.measured import Measured
 
 _NOT_MODELS = {"other", "code", "signature"}
+_READ = "what is read: ONNX, safetensors, GGUF, TensorRT-LLM, tokenizers, and of pickles whether they are whole"
 _FAIL_ON: dict[FailOn, Severity] = {
     "breaks": Severity.ERROR,
     "unproven": Severity.ERROR,
@@ -99,8 +100,19 @@ def _side(model: Model, name: str = "") -> Side:
     tree = model if isinstance(model, ModelTree) else read_tree(model)
     side = Side(tree, name or str(model if tree is not model else tree.root))
     if side.tree.kinds <= _NOT_MODELS:
-        raise NothingToCheck(side.name, "holds no model files", hint="give the folder that the server loads")
+        raise _nothing(side)
     return side
+
+
+def _nothing(side: Side) -> NothingToCheck:
+    """The error of a folder or file without anything that is read."""
+    from .files.companions import foreign
+
+    found = foreign(side.tree)
+    if found is None:
+        return NothingToCheck(side.name, "holds no model files", hint=f"give the folder that the server loads; {_READ}")
+    reason = f"holds no model that can be read here: '{found[0]}' is a file of {found[1]}"
+    return NothingToCheck(side.name, reason, hint=f"{_READ}; export the model to one of them")
 
 
 def _report(context: Context, fail_on: FailOn) -> Report:

@@ -52,10 +52,25 @@ _WEIGHTS = {
     ".npz": "NumPy",
     ".ubj": "XGBoost",
     ".cbm": "CatBoost",
-    ".joblib": "joblib",
     ".mnn": "MNN",
     ".rknn": "RKNN",
     ".rkllm": "RKLLM",
+}
+# Models, or parts of one, that only messages name: the same endings stand for other files as well.
+_ALSO = {
+    ".npy": "NumPy",
+    ".xml": "OpenVINO",
+    ".ort": "ONNX Runtime's own format",
+    ".pmml": "PMML",
+    ".skops": "skops",
+    ".mar": "TorchServe",
+    ".caffemodel": "Caffe",
+    ".pdmodel": "Paddle",
+    ".pdiparams": "Paddle",
+    ".params": "MXNet",
+    ".ftz": "fastText",
+    ".ggml": "GGML",
+    ".mlpackage": "Core ML",
 }
 _CONTAINERS = ("onnx", "safetensors", "gguf", "engine", "pickle")
 
@@ -74,6 +89,15 @@ def containers(tree: ModelTree) -> set[str]:
     """The formats that hold a model's weights."""
     found = {kind for kind in _CONTAINERS if any(not inert(file.name) for file in tree.of(kind))}
     return found | {framework for file in tree.of("other") if (framework := _framework(file))}
+
+
+def foreign(tree: ModelTree) -> tuple[str, str] | None:
+    """(file, framework) of the first model that nothing here reads, None where there is none."""
+    for file in tree.of("other"):
+        framework = _framework(file) or _ALSO.get(file.name[file.name.rfind(".") :].lower())
+        if framework:
+            return file.name, framework
+    return None
 
 
 def _framework(file: TreeFile) -> str:

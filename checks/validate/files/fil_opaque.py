@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....models.pickles import empty, is_pickle
 from ....models.tree import TreeFile
 from ....report.finding import Severity
 from ..config.quantisation import FILES
@@ -35,8 +36,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     """Changed, new and lost files of unknown meaning."""
     if ctx.old is None:
         if ctx.new.tree.kinds <= {"pickle", "other", "code", "signature"}:
-            name = next(file.name for file in ctx.new.tree.of("pickle"))
-            yield ctx.finding(RULE, "unproven", f"'{name}' is a pickle, and nothing else is there to check", path=name)
+            yield from _alone(ctx)
         return
     old, new = dict(ctx.old.tree.files), ctx.new.tree.files
     if ctx.old.tree.single and ctx.new.tree.single:
@@ -49,6 +49,8 @@ def check(ctx: Context) -> Iterator[Finding]:
         if before is not None and after is not None:
             if ctx.same(before.name, after.name) == "same":
                 continue
+            if file.kind == "pickle" and not after.size and not after.partial:
+                raise empty(after)
             yield ctx.finding(RULE, "unproven", f"{_what(file)} '{name}' changed", path=name)
         elif after is None:
             yield ctx.finding(RULE, "unproven", f"{_what(file)} '{name}' is gone", path=name, side=ctx.old)
@@ -58,6 +60,16 @@ def check(ctx: Context) -> Iterator[Finding]:
             yield ctx.finding(
                 RULE, level, f"{_what(file)} '{name}' is new" + (f", and {who}" if who else ""), path=name
             )
+
+
+def _alone(ctx: Context) -> Iterator[Finding]:
+    """A model that is a pickle, or a file that may be one. Raises UnreadableModel where it is empty."""
+    file = next((file for file in ctx.new.tree.of("pickle") if not inert(file.name)), ctx.new.tree.of("pickle")[0])
+    if not file.size and not file.partial:
+        raise empty(file)
+    what = "is a pickle" if file.partial or is_pickle(file) else "is of no format that is read here"
+    message = f"'{file.name}' {what}, and nothing else is there to check"
+    yield ctx.finding(RULE, "unproven", message, path=file.name)
 
 
 def _unjudged(ctx: Context, file: TreeFile) -> bool:
