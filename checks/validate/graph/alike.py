@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import meanings
+from . import traits
 from .classes import CLASSIFIERS, LOOKUPS
 from .meanings import Meaning, meaning
 from .reading import Reading
@@ -54,4 +54,4 @@ def equivalent(old: Reading, new: Reading, before: Meaning, after: Meaning) -> b
         return True  # a transform of its own, and columns brought to a sum of one
     if any(found.op in CLASSIFIERS and found.place == 0 for found in (before, after)):
         return {before.op, after.op} <= CLASSIFIERS | {"ArgMax"}  # the class with the largest score
-    return meanings.shared(old, before) and meanings.shared(new, after)
+    return traits.shared(old, before) and traits.shared(new, after)

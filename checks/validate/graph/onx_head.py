@@ -17,12 +17,13 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="an output's values mean something else: its last operators, or their axes and constants, changed",
     what="The operators between the last trained one and an output, in functions and bodies of If, Loop and Scan too: "
-    "activations, axes, scales and offsets, thresholds, how many of which values are chosen, quantisation.",
+    "activations, axes, scales and offsets (one number, or one for each column), thresholds, how many of which values "
+    "are chosen, quantisation.",
     why="clients take the output for a probability, compare it with a threshold or decode it; no type or shape tells",
     hint="keep the last operators and their constants in the graph as they are, or ship the clients first",
     exemptions=(
         "weights, and biases of products",
-        "fused and decomposed exports of the same activation",
+        "fused and decomposed exports of the same activation, comparison or arithmetic",
         "a scale or offset of plain numbers that moved by less than a factor of two: it was learned",
         "what stands before an activation or a choice of the largest",
     ),

@@ -8,8 +8,9 @@ from typing import Literal, NamedTuple
 
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Scalar, Values
-from .meanings import Meaning, affine, bias, bounded, quantised, width
+from .meanings import Meaning, affine, bias
 from .reading import Reading, integral, textual
+from .traits import bounded, quantised, width
 
 CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "BatchNormalization", "MaxPool", "AveragePool", "QLinearConv"})
 ALONG = frozenset({"Softmax", "LogSoftmax", "Hardmax", "ArgMax", "ArgMin", "TopK", "Concat"})
@@ -181,8 +182,13 @@ def _other_unit(was: Values, now: Values) -> bool:
     factors = [_factor(a, b) for a, b in zip(was, now, strict=True)]
     if any(factor <= 0 or isinf(factor) for factor in factors):
         return len(factors) == 1
-    apart = all(factor >= _UNIT or factor <= 1 / _UNIT for factor in factors)
-    return apart and all(isclose(factor, factors[0], rel_tol=1e-3) for factor in factors)
+    return apart(was, now) and all(isclose(factor, factors[0], rel_tol=1e-3) for factor in factors)
+
+
+def apart(was: Values, now: Values) -> bool:
+    """Whether each number is another one by more than a training explains."""
+    factors = [_factor(a, b) for a, b in zip(was, now, strict=False)]
+    return all(factor >= _UNIT or factor <= 1 / _UNIT for factor in factors)
 
 
 def _factor(a: Scalar, b: Scalar) -> float:

@@ -7,15 +7,14 @@ axes, constants that give the values their scale, sorting and selection.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from . import meanings, operands
+from . import meanings, operands, traits
 from .alike import equivalent, neighbours, paired, part
 from .classes import CLASSIFIERS, LOOKUPS
+from .columns import columns
 from .families import (
     AFFINE,
     BODIES,
-    INTEGERS,
     JOINS,
     LIMITED,
     LINEAR,
@@ -28,21 +27,13 @@ from .families import (
 )
 from .meanings import Meaning, meaning
 from .operands import Difference
-from .reading import SHAPING, TRANSPARENT, Reading
+from .places import At, skip
+from .reading import Reading
 
 _LIMIT = 2000
 _PLAIN = frozenset({"MatMul", "Gemm", "Conv"})
 _SCORES = frozenset({"Add", "Sub", "Sum", "MatMul", "Gemm"})
 _NESTED = 20
-
-
-class _At(NamedTuple):
-    """A value on one side, and how its axes were turned on the way from the output."""
-
-    value: int
-    turned: tuple[tuple[int, ...], ...] = ()
-    shaped: bool = False
-    cut: bool = False  # to whole numbers or truth values
 
 
 def compare(old: Reading, new: Reading, a: int, b: int, rank: int | None) -> Iterator[Difference]:
@@ -51,7 +42,7 @@ def compare(old: Reading, new: Reading, a: int, b: int, rank: int | None) -> Ite
     `rank` is the output's number of dimensions, None where it is not declared.
     """
     left = [_LIMIT]
-    yield from _Pairing(old, new, rank, left).run(_At(a), _At(b), True)
+    yield from _Pairing(old, new, rank, left).run(At(a), At(b), True)
     if left[0] <= 0:
         # A few hundred do for any published model; what was left unread is not called the same.
         yield Difference("unproven", f"head than {_LIMIT} steps could compare")
@@ -63,18 +54,18 @@ class _Pairing:
     def __init__(self, old: Reading, new: Reading, rank: int | None, left: list[int], depth: int = 0) -> None:
         self.old, self.new, self.rank, self.left, self.depth = old, new, rank, left, depth
         self.seen: set[tuple[int, int, bool]] = set()
-        self.todo: list[tuple[_At, _At, bool]] = []
+        self.todo: list[tuple[At, At, bool]] = []
 
-    def run(self, a: _At, b: _At, exposed: bool) -> Iterator[Difference]:
+    def run(self, a: At, b: At, exposed: bool) -> Iterator[Difference]:
         """Compare a pair and all that it leads to; `exposed` where a client sees these numbers."""
         self.todo.append((a, b, exposed))
         while self.todo and self.left[0] > 0:
             self.left[0] -= 1
             yield from self.pair(*self.todo.pop())
 
-    def pair(self, a: _At, b: _At, exposed: bool) -> Iterator[Difference]:
+    def pair(self, a: At, b: At, exposed: bool) -> Iterator[Difference]:
         """One pair of values."""
-        a, b = _skip(self.old, a), _skip(self.new, b)
+        a, b = skip(self.old, a), skip(self.new, b)
         if (a.value, b.value, exposed) in self.seen:
             return
         self.seen.add((a.value, b.value, exposed))
@@ -90,9 +81,7 @@ class _Pairing:
         else:
             yield from self.other(a, b, before, after, exposed)
 
-    def ends(
-        self, a: _At, b: _At, before: Meaning | None, after: Meaning | None, exposed: bool
-    ) -> Iterator[Difference]:
+    def ends(self, a: At, b: At, before: Meaning | None, after: Meaning | None, exposed: bool) -> Iterator[Difference]:
         """One side comes to an input or a constant."""
         if before is None and after is None:
             one, two = self.old.names.get(a.value, ""), self.new.names.get(b.value, "")
@@ -105,10 +94,15 @@ class _Pairing:
         if exposed and found is not None and found.op in STRONG:
             yield Difference("unproven", "final operator", before.op if before else None, after.op if after else None)
 
-    def other(self, a: _At, b: _At, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:
+    def other(self, a: At, b: At, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:
         """Two operators that are not the same: the graph of one side may have a step more."""
         if (steps := self.undecoded(a, b, before, after)) is not None:
             self.todo.append((*steps, exposed))
+            return
+        amounts = meanings.affine(self.old, before), meanings.affine(self.new, after)
+        if amounts[0] and amounts[1] and amounts[0].equals(amounts[1]):
+            values = a._replace(value=amounts[0].value), b._replace(value=amounts[1].value)
+            self.todo.append((*values, exposed))
             return
         for side, reading, at, found in ((0, self.old, a, before), (1, self.new, b, after)):
             if found.op in BODIES:
@@ -123,6 +117,12 @@ class _Pairing:
                 further = at._replace(value=added.value)
                 self.todo.append((a, further, exposed) if side else (further, b, exposed))
                 return
+        if exposed:
+            found, values = columns(((self.old, before), (self.new, after)))
+            if any(values):
+                yield from (found,) if found else ()
+                self.todo.append((a._replace(value=values[0] or a.value), b._replace(value=values[1] or b.value), True))
+                return
         kinds = {before.op, after.op}
         if not exposed:
             if "Neg" in kinds:
@@ -130,7 +130,7 @@ class _Pairing:
         elif before.op in LIMITED and after.op in LINEAR:
             yield Difference("unproven", "range", before.op, after.op)
         elif before.place == after.place == 1 and kinds <= CLASSIFIERS:
-            known = meanings.probable(self.old, before.step), meanings.probable(self.new, after.step)
+            known = traits.probable(self.old, before.step), traits.probable(self.new, after.step)
             if known[0] != known[1]:
                 yield Difference(
                     "unproven", "kind of scores", *("probabilities" if each else "scores" for each in known)
@@ -142,21 +142,21 @@ class _Pairing:
         """Whether one of two operators decides what the values mean."""
         kinds = {before.op, after.op}
         svm = any(
-            found.op == "SVMClassifier" and found.place == 1 and meanings.probable(reading, found.step)
+            found.op == "SVMClassifier" and found.place == 1 and traits.probable(reading, found.step)
             for reading, found in ((self.old, before), (self.new, after))
         )
         if svm and kinds & _SCORES:
             return True
-        return bool(kinds & STRONG) or meanings.normalised(self.old, before) != meanings.normalised(self.new, after)
+        return bool(kinds & STRONG) or traits.normalised(self.old, before) != traits.normalised(self.new, after)
 
-    def undecoded(self, a: _At, b: _At, before: Meaning, after: Meaning) -> tuple[_At, _At] | None:
+    def undecoded(self, a: At, b: At, before: Meaning, after: Meaning) -> tuple[At, At] | None:
         """The two values without the label lookup that is on one side only, or None. ONX-LABEL reads the labels."""
-        one, two = meanings.decoded(self.old, before), meanings.decoded(self.new, after)
+        one, two = traits.decoded(self.old, before), traits.decoded(self.new, after)
         if bool(one) == bool(two):
             return None
         return (a._replace(value=one), b) if one else (a, b._replace(value=two))
 
-    def branches(self, a: _At, b: _At, found: Meaning, side: int, exposed: bool) -> Iterator[Difference]:
+    def branches(self, a: At, b: At, found: Meaning, side: int, exposed: bool) -> Iterator[Difference]:
         """A choice of bodies against none: it differs where none of the bodies agrees."""
         said: list[list[Difference]] = []
         if self.depth >= _NESTED:
@@ -168,7 +168,7 @@ class _Pairing:
             said.append(list(inner.run(one, two, exposed)))
         yield from min(said, key=len) if said else ()
 
-    def same(self, a: _At, b: _At, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:
+    def same(self, a: At, b: At, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:
         """The same operator on both sides: its settings, its constants, and what it takes."""
         op = before.op
         if op in CLASSIFIERS:
@@ -221,7 +221,7 @@ class _Pairing:
         was, now = (str(reading.scalar(step, "post_transform", "NONE")) for reading, step in sides)
         if before.place == after.place == 0:
             return  # the label is chosen by the scores themselves
-        known = [meanings.probable(*side) for side in sides]
+        known = [traits.probable(*side) for side in sides]
         if was != now and not all(known):
             yield Difference("unproven", f"{before.op} post_transform", was, now)
         elif known[0] != known[1] and before.op == "SVMClassifier":
@@ -229,7 +229,7 @@ class _Pairing:
                 "unproven", "kind of scores", *("probabilities" if each else "decisions" for each in known)
             )
 
-    def axes(self, a: _At, b: _At, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:
+    def axes(self, a: At, b: At, before: Meaning, after: Meaning, exposed: bool) -> Iterator[Difference]:
         """The axis that an operator works along, in terms of the output's axes."""
         if before.op not in operands.ALONG or before.step.op != before.op or after.step.op != after.op:
             return
@@ -241,27 +241,3 @@ class _Pairing:
                 yield Difference("unproven", f"{before.op} axis", one, two)
         if old is not None and new is not None and old != new and (exposed or not (a.shaped or b.shaped)):
             yield Difference("breaks", f"{before.op} axis", *(",".join(map(str, each)) for each in (old, new)))
-
-
-def _skip(reading: Reading, at: _At) -> _At:
-    """The value behind casts and changes of shape."""
-    for _ in range(_LIMIT):
-        made = reading.maker(at.value)
-        if made is None or (made[0].domain and made[0].op != "DequantizeLinear") or not made[0].inputs:
-            break
-        step = made[0]
-        if step.op == "Transpose":
-            turn = reading.setting(step, "perm") or ()
-            at = _At(step.inputs[0], (*at.turned, tuple(int(each) for each in turn)), at.shaped)
-        elif step.op in TRANSPARENT:
-            whole = step.op == "Cast" and reading.number(step, "to", 1) in INTEGERS
-            at = at._replace(value=step.inputs[0], cut=at.cut or whole)
-        elif (behind := reading.rounded(step)) is not None:
-            at = at._replace(value=behind)
-        elif step.op == "Clip" and not step.domain and meanings.clipped(reading, step):
-            at = at._replace(value=step.inputs[0])
-        elif step.op in SHAPING and step.inputs[0]:
-            at = _At(step.inputs[0], at.turned, True)
-        else:
-            break
-    return at
