@@ -77,11 +77,15 @@ class TreeFile:
 
 @dataclass(frozen=True, slots=True)
 class ModelTree:
-    """A model's files by name, in order. `single` is true when the model was given as one file."""
+    """A model's files by name, in order. `single` is true when the model was given as one file.
+
+    `empty` names the folders that hold nothing at all: to some servers a folder says something by its name.
+    """
 
     root: Path
     files: dict[str, TreeFile] = field(default_factory=dict[str, TreeFile])
     single: bool = False
+    empty: tuple[str, ...] = ()
 
     def of(self, kind: str) -> list[TreeFile]:
         """The files of one kind, by name."""
@@ -111,13 +115,15 @@ def read_tree(path: str | Path) -> ModelTree:
         return ModelTree(root.parent, {file.name: file}, single=True)
     if not stat.S_ISDIR(status.st_mode):
         raise UnreadableModel(root, "neither a file nor a directory")
-    files = {file.name: file for file in sorted(_walk(root), key=lambda file: file.name)}
+    empty: list[str] = []
+    files = {file.name: file for file in sorted(_walk(root, empty), key=lambda file: file.name)}
     if not files:
         raise UnreadableModel(root, "the directory holds no files", hint="was the download or checkout complete?")
-    return ModelTree(root, files)
+    return ModelTree(root, files, empty=tuple(sorted(empty)))
 
 
-def _walk(root: Path) -> Iterator[TreeFile]:
+def _walk(root: Path, empty: list[str]) -> Iterator[TreeFile]:
+    """The files below `root`; folders without any are put into `empty`."""
     allowed = _allowed_roots(root)
     count = 0
 
@@ -130,6 +136,8 @@ def _walk(root: Path) -> Iterator[TreeFile]:
         for name in folders:
             if (here / name).is_symlink():
                 raise UnreadableModel(here / name, "is a link to a directory", hint="copy the directory in its place")
+        if not folders and not names:
+            empty.append(here.relative_to(root).as_posix())
         for name in names:
             count += 1
             if count > MAX_FILES:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .behaviour.measured import Measured
 
 _NOT_MODELS = {"other", "code", "signature"}
-_READ = "what is read: ONNX, safetensors, GGUF, TensorRT-LLM, tokenizers, and of pickles whether they are whole"
 _FAIL_ON: dict[FailOn, Severity] = {
     "breaks": Severity.ERROR,
     "unproven": Severity.ERROR,
@@ -80,9 +79,23 @@ def validate(
         contract=settings.contract if contract is None else contract,
         options=options,
     )
+    if "triton" in _kinds(context):
+        _set_aside(context)
     if run:
         _measure(context, settings.bench)
     return _report(context, fail_on)
+
+
+def _set_aside(context: Context) -> None:
+    """Leave out what Triton never loads and nobody could."""
+    from .serving.unserved import ASIDE, set_aside
+
+    old, new = context.old, context.new
+    context.new, found = set_aside(new, old)
+    if old is not None:
+        context.old, more = set_aside(old, new)
+        found += more
+    context.options[ASIDE] = found
 
 
 def _measure(context: Context, bench: Bench) -> None:
@@ -100,19 +113,10 @@ def _side(model: Model, name: str = "") -> Side:
     tree = model if isinstance(model, ModelTree) else read_tree(model)
     side = Side(tree, name or str(model if tree is not model else tree.root))
     if side.tree.kinds <= _NOT_MODELS:
-        raise _nothing(side)
+        from .files.companions import nothing
+
+        raise nothing(side.tree, side.name)
     return side
-
-
-def _nothing(side: Side) -> NothingToCheck:
-    """The error of a folder or file without anything that is read."""
-    from .files.companions import foreign
-
-    found = foreign(side.tree)
-    if found is None:
-        return NothingToCheck(side.name, "holds no model files", hint=f"give the folder that the server loads; {_READ}")
-    reason = f"holds no model that can be read here: '{found[0]}' is a file of {found[1]}"
-    return NothingToCheck(side.name, reason, hint=f"{_READ}; export the model to one of them")
 
 
 def _report(context: Context, fail_on: FailOn) -> Report:
@@ -120,7 +124,11 @@ def _report(context: Context, fail_on: FailOn) -> Report:
     alone = context.old is None
     found, problems = _findings(context, kinds)
     findings = judged(found, context.contract)
-    same = context.old is None or (identical(context.old.tree, context.new.tree) and not _has_more(context.new))
+    same = context.old is None or (
+        identical(context.old.tree, context.new.tree)
+        and not _has_more(context.new)
+        and not context.options.get("aside")
+    )
     level = verdict(findings, identical=same)
     over = ended(context.contract)
     # What cannot be read is not put into service, so there is nothing to plan.
@@ -164,11 +172,18 @@ def _kinds(context: Context) -> set[str]:
         kinds.add("adapter")
     if "draft" in context.options:
         kinds.add("draft")
-    if "tritonserver" in context.contract.server:
+    if "tritonserver" in context.contract.server or _versioned(context.new):
         kinds.add("triton")
     if "measured" in context.options:
         kinds.add("run")
     return kinds
+
+
+def _versioned(side: Side) -> bool:
+    """Whether a model lies as Triton wants it, with no config.pbtxt."""
+    return any(
+        file.name.endswith("/model.onnx") and file.name.split("/")[-2].isdigit() for file in side.tree.of("onnx")
+    )
 
 
 def _has_more(side: Side) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ....models.tree import ModelTree, TreeFile
+from ....report.errors import NothingToCheck
 
 # Patterns are compiled when they are first needed: most models have no such file.
 _INERT = (
@@ -72,6 +73,7 @@ _ALSO = {
     ".ggml": "GGML",
     ".mlpackage": "Core ML",
 }
+_READ = "what is read: ONNX, safetensors, GGUF, TensorRT-LLM, tokenizers, and of pickles whether they are whole"
 _CONTAINERS = ("onnx", "safetensors", "gguf", "engine", "pickle")
 
 
@@ -91,13 +93,14 @@ def containers(tree: ModelTree) -> set[str]:
     return found | {framework for file in tree.of("other") if (framework := _framework(file))}
 
 
-def foreign(tree: ModelTree) -> tuple[str, str] | None:
-    """(file, framework) of the first model that nothing here reads, None where there is none."""
+def nothing(tree: ModelTree, name: str) -> NothingToCheck:
+    """The error of a folder or file, called `name`, without anything that is read."""
     for file in tree.of("other"):
         framework = _framework(file) or _ALSO.get(file.name[file.name.rfind(".") :].lower())
         if framework:
-            return file.name, framework
-    return None
+            reason = f"holds no model that can be read here: '{file.name}' is a file of {framework}"
+            return NothingToCheck(name, reason, hint=f"{_READ}; export the model to one of them")
+    return NothingToCheck(name, "holds no model files", hint=f"give the folder that the server loads; {_READ}")
 
 
 def _framework(file: TreeFile) -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import cast
 
 from ....models.onnx import OnnxModel, Value
 from ....report.finding import Severity
 from ...lint.sources.pbtxt import Message
 from ..graph.contract import dynamic, optional, promised
 from ..rulebase import Context, Finding, Level, Rule
+from ..side import Side
 from .triton import FILENAMES, FREE, TYPES, Declared, TritonModel, served, true
-from .triton_repository import problems
+from .triton_repository import Problem, lacking, problems
+from .unserved import ASIDE, Aside
+from .versions import bare, served_versions
 
 RULE = Rule(
     id="TRI-CFG",
@@ -20,13 +24,15 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="config.pbtxt and the model disagree, or its promises to clients changed",
     what="Names, data types, dims and max_batch_size of config.pbtxt against the model.onnx of each version, and "
-    "against the configuration that serves now; whether the files, versions and models that it names are there.",
+    "against the configuration that serves now; whether the files, versions and models that it names are there, and "
+    "every version that it serves.",
     why="one config.pbtxt serves all versions: Triton refuses the new version, or clients get another contract",
     hint="write config.pbtxt for the new model, or let the ONNX backend complete it (leave inputs and outputs out)",
     references=("https://github.com/triton-inference-server/server/issues/7406",),
     exemptions=(
         "a configuration that leaves inputs and outputs to auto-completion",
         "edits of instance groups, threads and memory",
+        "files of versions that version_policy does not serve: one that cannot be read is only noted",
     ),
 )
 
@@ -35,8 +41,14 @@ def check(ctx: Context) -> Iterator[Finding]:
     """NEW's configuration against NEW's models and OLD's configuration."""
     configs = ctx.new.triton
     before = ctx.old.triton if ctx.old is not None else {}
+    yield from _aside(ctx)
+    for folder in bare(ctx.new.tree):
+        live = [] if ctx.old is None else _incomplete(ctx.old, folder)
+        for problem in (each for each in _incomplete(ctx.new, folder) if each not in live):
+            yield ctx.finding(RULE, problem.level, problem.message, path=folder)
     for name, config in configs.items():
-        for model in served(ctx.new, config):
+        numbers = served_versions(ctx.new.tree, config)
+        for model in (each for each in served(ctx.new, config) if int(each.file.split("/")[-2]) in numbers):
             for message, line in _mismatches(config, model):
                 yield ctx.finding(RULE, "restart", f"{message} in {model.file}", path=name, line=line)
         # What OLD has, too, is served for all that.
@@ -51,6 +63,18 @@ def check(ctx: Context) -> Iterator[Finding]:
         yield ctx.finding(
             RULE, "unproven", "config.pbtxt is gone; Triton completes one if it can", path=name, side=ctx.old
         )
+
+
+def _aside(ctx: Context) -> Iterator[Finding]:
+    """Files that cannot be read, of versions that nobody is served."""
+    for each in cast("list[Aside]", ctx.options.get(ASIDE, [])):
+        message = f"cannot be read: {each.reason}; version_policy does not serve this version"
+        yield ctx.finding(RULE, "hot", message, path=each.file, side=each.side)
+
+
+def _incomplete(side: Side, folder: str) -> list[Problem]:
+    """What is wrong with the versions of a model that has no configuration."""
+    return [each for version in served_versions(side.tree, None, folder) for each in lacking(side, folder, version)]
 
 
 def _mismatches(config: TritonModel, model: OnnxModel) -> Iterator[tuple[str, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -9,7 +10,9 @@ from ...lint.sources.pbtxt import Message
 from ..rulebase import Level
 from ..side import Side
 from .triton import TritonModel
-from .versions import policy, present, served_versions
+from .versions import VERSION, folders, policy, present, served_versions, taken_for
+
+_MODELS = frozenset({"onnx", "engine", "pickle", "safetensors", "gguf"})
 
 # The fields of ModelConfig in model_config.proto of triton-inference-server/common; Triton refuses any other.
 _FIELDS = frozenset(
@@ -56,18 +59,53 @@ def problems(side: Side, configs: dict[str, TritonModel], config: TritonModel) -
 def _versions(side: Side, config: TritonModel, prefix: str) -> Iterator[Problem]:
     there = present(side.tree, config.folder)
     if not there:
-        return  # the configuration without the model
+        yield from _ignored(side, config)
+        return
     serves = served_versions(side.tree, config)
     wanted = [version for version in policy(config).specific if version not in there]
     if wanted:
         said = f"version {', '.join(map(str, wanted))} is not there, which version_policy names"
         yield Problem("unproven" if serves else "breaks", said, "version_policy")
-    if config.filename and not config.root.get("cc_model_filenames"):
-        for version in serves:
-            path = f"{prefix}{version}/{config.filename}"
+    filename = config.filename if not config.root.get("cc_model_filenames") else ""
+    for version in serves:
+        if filename:
+            path = f"{prefix}{version}/{filename}"
             if not any(name == path or name.startswith(f"{path}/") for name in side.tree.files):
                 message = f"the {config.backend or 'backend'} model is not there: '{path}'"
-                yield Problem("breaks", message, "default_model_filename")
+                yield Problem("breaks", message + _instead(side, config.folder, version), "default_model_filename")
+        else:
+            yield from lacking(side, config.folder, version)
+
+
+def lacking(side: Side, folder: str, version: int) -> Iterator[Problem]:
+    """What is wrong with a version that Triton serves and that holds no files while others do."""
+    inside = folders(side.tree, folder)
+    if not inside.get(str(version)) and any(VERSION.fullmatch(name) and files for name, files in inside.items()):
+        message = f"version {version} is served and holds no files{_instead(side, folder, version)}"
+        yield Problem("breaks", f"{message}: Triton cannot load it", "version_policy")
+
+
+def _instead(side: Side, folder: str, version: int) -> str:
+    """The folder that makes Triton look for a version that is not there."""
+    inside = folders(side.tree, folder)
+    name = next((name for name in inside if taken_for(name) == version), "") if str(version) not in inside else ""
+    return f" (Triton takes the folder '{name}' for version {version})" if name else ""
+
+
+def _ignored(side: Side, config: TritonModel) -> Iterator[Problem]:
+    """A model whose files all lie in folders that are no versions; a configuration without the model is no problem."""
+    prefix = f"{config.folder}/" if config.folder else ""
+    for name, files in sorted(folders(side.tree, config.folder).items()):
+        holds = any(
+            side.tree.files[f"{prefix}{name}/{each}"].kind in _MODELS or each == config.filename for each in files
+        )
+        # At the top, any folder may lie beside a configuration.
+        if holds and (config.folder or re.search(r"\d", name)):
+            message = (
+                f"no version is there: Triton ignores the folder '{name}', whose name is no number, and serves nothing"
+            )
+            yield Problem("breaks", message, "version_policy")
+            return
 
 
 def _step(side: Side, configs: dict[str, TritonModel], called: str, version: object) -> Iterator[Problem]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ....models.tree import ModelTree
 from .triton import TritonModel
 
-VERSION = re.compile(r"[1-9]\d{0,17}")
+VERSION = re.compile(r"0|[1-9]\d{0,17}")
+# Triton takes the digits that a name begins with (`2.bak` counts as 2), and ignores a zero with more behind it.
+_BEGINS = re.compile(r"0\Z|[1-9]\d{0,17}(?!\d)")
 
 
 class Policy(NamedTuple):
@@ -34,11 +37,26 @@ def policy(config: TritonModel | None) -> Policy:
     return Policy(1, ())
 
 
-def present(tree: ModelTree, folder: str) -> list[int]:
-    """The versions that have files, oldest first. A number with a zero in front is none."""
+def folders(tree: ModelTree, folder: str) -> dict[str, list[str]]:
+    """The folders directly inside `folder`, each with the paths of its files in it; an empty one has none."""
     prefix = f"{folder}/" if folder else ""
-    rest = (name.removeprefix(prefix) for name in tree.files if name.startswith(prefix))
-    return sorted({int(each[0]) for name in rest if len(each := name.split("/")) > 1 and VERSION.fullmatch(each[0])})
+    found: dict[str, list[str]] = {}
+    for name in (*tree.files, *(f"{each}/" for each in tree.empty)):
+        first, slash, rest = name.removeprefix(prefix).partition("/") if name.startswith(prefix) else ("", "", "")
+        if slash:
+            found.setdefault(first, []).extend([rest] if rest and not rest.endswith("/") else [])
+    return found
+
+
+def taken_for(name: str) -> int | None:
+    """The version that Triton takes a folder for, None where it ignores the folder."""
+    match = _BEGINS.match(name)
+    return None if match is None else int(match[0])
+
+
+def present(tree: ModelTree, folder: str) -> list[int]:
+    """The versions that Triton sees, oldest first, whether or not their folders hold anything."""
+    return sorted({version for name in folders(tree, folder) if (version := taken_for(name)) is not None})
 
 
 def served_versions(tree: ModelTree, config: TritonModel | None, folder: str = "") -> list[int]:
@@ -47,3 +65,15 @@ def served_versions(tree: ModelTree, config: TritonModel | None, folder: str = "
     if which.specific:
         return [version for version in there if version in which.specific]
     return there[-which.latest :] if which.latest else there
+
+
+def bare(tree: ModelTree) -> Iterator[str]:
+    """Folders of models without a config.pbtxt, which Triton completes from a model.onnx."""
+    found: dict[str, None] = {}
+    for file in tree.of("onnx"):
+        above, _, version = file.name.removesuffix("/model.onnx").rpartition("/")
+        if file.name.endswith("/model.onnx") and VERSION.fullmatch(version):
+            found[above] = None
+    for folder in found:
+        if f"{folder}/config.pbtxt".lstrip("/") not in tree.files:
+            yield folder
