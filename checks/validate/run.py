@@ -10,7 +10,6 @@ from ...config.load import Config, load
 from ...config.settings import Bench, Contract, Settings
 from ...models.errors import UnreadableModel
 from ...models.tree import ModelTree, read_tree
-from ...report.errors import NothingToCheck
 from ...report.finding import Finding, Severity
 from ...report.report import Report, ordered
 from . import registry
