@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from ....models.onnx import OnnxModel, Value
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule, Step
+from ..side import Side
+from .carried import carried
 from .contract import fits, pairs, promised, show, unchanged
 
 RULE = Rule(
@@ -16,7 +18,8 @@ RULE = Rule(
     family="ONX",
     severity=Severity.INFO,
     summary="clients carry recurrent state or a KV cache from one request to the next",
-    what="An output of the type and shape of an input, named as its successor: state/stateN, h/hn, past/present.",
+    what="An output of the type and shape of an input, named as its successor: state/stateN, h/hn, past/present; or, "
+    "whatever the names, an input that is the first state of an LSTM, GRU or RNN whose last state is an output.",
     why="values of the old weights fed to the new ones give wrong answers without any error: the contract is equal",
     hint="end or reset running sessions at the swap: let them drain on the old version, or send zeros to the new one",
     references=("https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_management.md",),
@@ -30,7 +33,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     for pair in pairs(ctx):
         if unchanged(ctx, pair):
             continue
-        loops = recurrent(pair.new) or recurrent(pair.old)
+        loops = _loops(ctx.new, pair.new) or (_loops(ctx.old, pair.old) if ctx.old is not None else [])
         if not loops:
             continue
         cached = any(_PAST.search(value.name) for value, _ in loops)
@@ -46,6 +49,16 @@ def check(ctx: Context) -> Iterator[Finding]:
             why=f"'{loops[0][0].name}' {show(loops[0][0])} is recurrent: {RULE.why}",
             plan=steps,
         )
+
+
+def _loops(side: Side, model: OnnxModel) -> list[tuple[Value, Value]]:
+    """Recurrent pairs by their names, or else by what the graph does with them."""
+    if found := recurrent(model):
+        return found
+    inputs = {value.name: value for value in promised(model, "inputs")}
+    outputs = {value.name: value for value in promised(model, "outputs")}
+    pairs = carried(side.onnx_flow(model.file)) if len(inputs) > 1 and len(outputs) > 1 else []
+    return [(inputs[a], outputs[b]) for a, b in pairs if a in inputs and b in outputs]
 
 
 def recurrent(model: OnnxModel) -> list[tuple[Value, Value]]:

@@ -16,7 +16,7 @@ CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "BatchNormalization", "MaxPoo
 ALONG = frozenset({"Softmax", "LogSoftmax", "Hardmax", "ArgMax", "ArgMin", "TopK", "Concat"})
 # Operators whose constants are settings of the export, never weights.
 COMPARED = frozenset({"Greater", "Less", "Equal", "Clip", "TopK", "NonMaxSuppression", "Normalizer"}) | {
-    *("Mod", "OneHot", "Binarizer", "CumSum"),
+    *("Mod", "OneHot", "Binarizer", "CumSum", "LSTM", "GRU", "RNN"),
 }
 # Attributes whose default stands for what exporters may write out.
 _SETTINGS: dict[str, tuple[tuple[str, Scalar], ...]] = {
@@ -24,6 +24,7 @@ _SETTINGS: dict[str, tuple[tuple[str, Scalar], ...]] = {
     "Normalizer": (("norm", "MAX"),),
     "Binarizer": (("threshold", 0.0),),
     "CumSum": (("exclusive", 0), ("reverse", 0)),
+    **dict.fromkeys(("LSTM", "GRU", "RNN"), (("direction", "forward"), ("layout", 0))),
     "Gather": (("axis", 0),),
     "GatherElements": (("axis", 0),),
 }
@@ -41,6 +42,8 @@ _LISTS: dict[str, tuple[tuple[str, int], ...]] = {
     "ArrayFeatureExtractor": (("", 1),),
     "Where": (("", 1), ("", 2)),
 }
+# Of a step of a recurrent layer, where none are named.
+_ACTIVATIONS = {"LSTM": ("sigmoid", "tanh", "tanh"), "GRU": ("sigmoid", "tanh"), "RNN": ("tanh",)}
 # A number learned from data moves by little from one training to the next; a change of unit does not.
 _UNIT = 2.0
 
@@ -61,6 +64,10 @@ def compare(old: Reading, new: Reading, before: Meaning, after: Meaning, exposed
         was, now = old.scalar(before.step, name, default), new.scalar(after.step, name, default)
         if was != now:
             yield Difference("breaks" if op == "TopK" else "unproven", f"{op} {name}", was, now)
+    if exposed and op in _ACTIVATIONS:
+        was, now = (_activations(*side) for side in ((old, before), (new, after)))
+        if was != now:
+            yield Difference("unproven", f"{op} activations", ", ".join(was), ", ".join(now))
     if op in _LISTS:
         for name, place in _LISTS[op]:
             was, now = _list(old, before, name, place), _list(new, after, name, place)
@@ -75,6 +82,13 @@ def compare(old: Reading, new: Reading, before: Meaning, after: Meaning, exposed
             yield Difference("unproven", "number of rounds", _show(was), _show(now))
     else:
         yield from _numbers(old, new, before, after, exposed)
+
+
+def _activations(reading: Reading, found: Meaning) -> tuple[str, ...]:
+    """Of one direction; both have the same unless they are named."""
+    said = reading.setting(found.step, "activations") or ()
+    named, each = tuple(str(name).lower() for name in said), _ACTIVATIONS[found.op]
+    return each if not named or named == each * 2 else named
 
 
 def scales(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Iterator[Difference]:

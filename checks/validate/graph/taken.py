@@ -21,6 +21,8 @@ _READERS: dict[str, tuple[int, _Settings]] = {
         0,
         (("case_change_action", "NONE"), ("is_case_sensitive", 0), ("locale", "en_US"), ("stopwords", ())),
     ),
+    # The order in which a layer takes the steps of a sequence that a client sends.
+    **dict.fromkeys(("LSTM", "GRU", "RNN"), (0, (("direction", "forward"), ("layout", 0)))),
     "StringSplit": (0, (("delimiter", ""), ("maxsplit", -1))),
     "RegexFullMatch": (0, (("pattern", ""),)),
     "Imputer": (0, (("replaced_value_float", 0.0), ("replaced_value_int64", 0))),
