@@ -9,14 +9,15 @@ from ....report.finding import Severity
 from ..config.cfg_ctx import effective
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
-from .judge import file_of
+from .changes import quoted
+from .judge import encode_level, file_of
 
 RULE = Rule(
     id="TOK-SIDE",
     name="padding-or-truncation-changed",
     family="TOK",
     severity=Severity.ERROR,
-    summary="padding or truncation is on another side, or cuts earlier",
+    summary="padding or truncation comes, goes, is on another side, or cuts earlier",
     what="padding_side, truncation_side and model_max_length of tokenizer_config.json; padding and truncation that "
     "tokenizer.json itself carries.",
     why="clients that batch get their padding on the other side, or lose the end of long texts that used to pass",
@@ -31,6 +32,10 @@ RULE = Rule(
     reads=("tokenizer-config", "tokenizer"),
 )
 
+_BY_LIBRARY = (
+    "programs on the tokenizers library pad as the file says, and get batches of other lengths; transformers, and "
+    "servers built on it, set padding for each call"
+)
 _SIDES = {"padding_side": "right", "truncation_side": "right"}
 
 
@@ -46,16 +51,64 @@ def check(ctx: Context) -> Iterator[Finding]:
         before, after = getattr(old, part), getattr(new, part)
         if before == after:
             continue
-        longer = part == "truncation" and _longer(before, after)
+        if part == "padding":
+            # On or off, tokens and attention masks stay; what else changed meets every program that batches.
+            level = encode_level(ctx) if before is None or after is None else "breaks"
+            message, why = _padding(before, after), _BY_LIBRARY
+        else:
+            level = "hot" if _longer(before, after) else "breaks"
+            message, why = _truncation(before, after), ""
+        both = before is not None and after is not None
         yield ctx.finding(
             RULE,
-            "hot" if longer else "breaks",
-            f"tokenizer.json {'cuts later' if longer else f'has another {part}'}",
+            level,
+            f"tokenizer.json {message}",
             path=file_of(new),
             pointer=f"/{part}",
-            old=before,
-            new=after,
+            old=_brief(before) if both else None,
+            new=_brief(after) if both else None,
+            why=why,
         )
+
+
+def _padding(old: Any, new: Any) -> str:
+    """What changed about padding, in words."""
+    if new is None:
+        return "pads no more: the texts of a batch keep their own lengths"
+    match new["strategy"]:
+        case {"Fixed": int(length)}:
+            whom = f"texts to {length} tokens"
+        case _:
+            whom = "the texts of a batch to one length"
+    side = str(new["direction"]).lower()
+    if old is None:
+        token = f"{quoted(str(new['pad_token']))}, id {new['pad_id']}"
+        return f"pads {whom} now, on the {side} with {token}; it did not pad"
+    if old["direction"] != new["direction"]:
+        return f"pads on the {side}, the other side"
+    if (old["pad_id"], old["pad_token"]) != (new["pad_id"], new["pad_token"]):
+        return "pads with another token"
+    if old["pad_type_id"] != new["pad_type_id"]:
+        return "gives padding another type id"
+    return "pads to other lengths"
+
+
+def _truncation(old: Any, new: Any) -> str:
+    """What changed about truncation, in words."""
+    if new is None:
+        return "cuts texts no more"
+    if old is None:
+        return f"cuts texts at {new['max_length']} tokens now; it did not cut"
+    if old["max_length"] != new["max_length"]:
+        return "cuts later" if old["max_length"] < new["max_length"] else "cuts earlier"
+    if old["direction"] != new["direction"]:
+        return "cuts the other end"
+    return "cuts in another way"
+
+
+def _brief(part: Any) -> dict[str, Any]:
+    """The settings that say something."""
+    return {key: value for key, value in part.items() if value is not None}
 
 
 def _longer(old: Any, new: Any) -> bool:

@@ -210,7 +210,7 @@ def test_padding_sides_and_limits(tmp_path: Path) -> None:
             (old, old | {"tokenizer_config.json": {**config, "truncation_side": "left"}}, "breaks"),
             (old, old | {"tokenizer_config.json": {**config, "model_max_length": 511}}, "breaks"),
             (old, old | {"tokenizer_config.json": {**config, "model_max_length": 1024}}, None),
-            (old, old | {"tokenizer.json": kit.changed(BASE, "padding", {**pad, "pad_token": "<|pad|>"})}, "breaks"),
+            (old, old | {"tokenizer.json": kit.changed(BASE, "padding", {**pad, "pad_token": "<|pad|>"})}, "restart"),
             (old, old | {"tokenizer.json": kit.changed(BASE, "truncation", cut)}, "breaks"),
             (
                 old | {"tokenizer.json": kit.changed(BASE, "truncation", cut)},
@@ -221,6 +221,50 @@ def test_padding_sides_and_limits(tmp_path: Path) -> None:
     ):
         report = kit.judge(tmp_path / str(number), before, after)
         assert kit.levels(report).get("TOK-SIDE") == level, number
+
+
+PAD = {
+    "strategy": "BatchLongest", "direction": "Right", "pad_to_multiple_of": None,
+    "pad_id": 2, "pad_type_id": 0, "pad_token": "<|pad|>",
+}  # fmt: skip
+CUT = {"direction": "Right", "max_length": 128, "strategy": "LongestFirst", "stride": 0}
+
+
+@pytest.mark.parametrize(
+    ("part", "before", "after", "level", "says"),
+    [
+        (
+            "padding",
+            None,
+            PAD,
+            "restart",
+            "pads the texts of a batch to one length now, on the right with '<|pad|>', id 2",
+        ),
+        ("padding", None, {**PAD, "strategy": {"Fixed": 64}}, "restart", "pads texts to 64 tokens now"),
+        ("padding", PAD, None, "restart", "pads no more"),
+        ("padding", PAD, {**PAD, "direction": "Left"}, "breaks", "pads on the left, the other side"),
+        ("padding", PAD, {**PAD, "pad_id": 3}, "breaks", "pads with another token"),
+        ("padding", PAD, {**PAD, "pad_type_id": 1}, "breaks", "another type id"),
+        ("padding", PAD, {**PAD, "strategy": {"Fixed": 64}}, "breaks", "pads to other lengths"),
+        ("padding", PAD, {**PAD, "pad_to_multiple_of": 8}, "breaks", "pads to other lengths"),
+        ("truncation", None, CUT, "breaks", "cuts texts at 128 tokens now"),
+        ("truncation", CUT, None, "hot", "cuts texts no more"),
+        ("truncation", CUT, {**CUT, "max_length": 64}, "breaks", "cuts earlier"),
+        ("truncation", CUT, {**CUT, "max_length": 256}, "hot", "cuts later"),
+        ("truncation", CUT, {**CUT, "direction": "Left"}, "breaks", "cuts the other end"),
+        ("truncation", CUT, {**CUT, "strategy": "OnlyFirst"}, "breaks", "cuts in another way"),
+    ],
+)
+def test_padding_and_truncation_are_told_in_words(
+    tmp_path: Path, part: str, before: Any, after: Any, *, level: str, says: str
+) -> None:
+    old, new = (files(kit.changed(BASE, part, each)) for each in (before, after))
+    report = kit.judge(tmp_path, old, new)
+    assert [f.level for f in report.findings if f.rule == "TOK-SIDE"] == [level]
+    assert [says in f.message for f in report.findings if f.rule == "TOK-SIDE"] == [True], report.findings
+    if part == "padding":
+        strict = kit.judge(tmp_path / "ids", old, new, Contract(level="ids"))
+        assert kit.levels(strict)["TOK-SIDE"] == "breaks"
 
 
 def test_a_lost_tokenizer_breaks(tmp_path: Path) -> None:
