@@ -113,5 +113,20 @@ def _search(old: Pieces, new: Pieces) -> Outcome:
             break
         if old.segment(piece) != new.segment(piece):
             found.append(piece)
-    reason = "pieces or scores that both have changed"
+    reason = _scaled(old.scores, new.scores) or "pieces or scores that both have changed"
     return witness(found, reason) if found else Outcome("unproven", reason=f"{reason}; no witness was found")
+
+
+def _scaled(old: Mapping[str, float], new: Mapping[str, float]) -> str:
+    """What a common factor of all scores leaves open; empty where there is none.
+
+    A positive factor alone keeps the best segmentation. The penalty of unknown characters is no multiple of it, so a
+    text that has some may be cut otherwise around them, and sums that were equal may be rounded apart.
+    """
+    factor = next((new.get(piece, 0.0) / score for piece, score in old.items() if score), 0.0)
+    if factor <= 0 or old.keys() != new.keys():
+        return ""
+    if any(abs(new[piece] - factor * score) > _TIE * max(1.0, abs(new[piece])) for piece, score in old.items()):
+        return ""
+    penalty = f"the penalty of unknown characters stays {UNKNOWN_PENALTY:g} below the lowest"
+    return f"all scores are {factor:.3g} times what they were, but {penalty}: texts with such characters may differ"
