@@ -1,4 +1,4 @@
-"""Scores of Unigram pieces that all grew by one factor: not the same, for unknown characters do not cost as much more."""
+"""Scores of Unigram pieces that all grew by one factor are not the same: unknown characters do not cost as much more."""
 
 from __future__ import annotations
 
