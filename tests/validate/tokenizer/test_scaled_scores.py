@@ -1,4 +1,4 @@
-"""Scores of Unigram pieces that all grew by one factor are not the same: unknown characters do not cost as much more."""
+"""Unigram scores that all grew by one factor are not the same: unknown characters do not cost as much more."""
 
 from __future__ import annotations
 
