@@ -156,6 +156,13 @@ def names() -> Iterator[Case]:
         yield Case(f"… {word} from deeper", choice(nested, weights=held), rule)
     constant = node("Constant", [], ["w"], value=weight("v", 2))
     yield Case("… a constant", choice(body([node("Relu", ["x"], ["w"])], "w"), first=[constant]), rule)
+    before = [node("Relu", ["x"], ["p"]), node("Neg", ["p"], ["q"])]
+    reads = body([node("Neg", ["q"], ["k"])])
+    for word, name in (("what the other body reads", "q"), ("what that is made of", "p")):
+        made = body([node("Relu", ["x"], [name]), node("Neg", [name], ["k"])])
+        yield Case(f"a body makes {word}", choice(reads, other=made, first=before), rule)
+    bound = body([node("Relu", ["x"], ["l"]), node("Neg", ["l"], ["k"])])
+    yield Case("both bodies make one name", choice(bound, other=bound, first=before))
     yield Case("a body has a weight of that name", choice(body([], "w", held), weights=held))
     yield Case(
         "a body makes what comes later around it",

@@ -15,6 +15,10 @@ class Fault(NamedTuple):
     tensor: str
 
 
+class Unserved(Fault):
+    """What one runtime is known to refuse on CPUs, whatever another one does."""
+
+
 class Scope(NamedTuple):
     """A graph around a body: every name in it, and those that stand before the operator that has the body."""
 
@@ -35,12 +39,27 @@ def faults(graph: Graph, around: tuple[Scope, ...] = (), *, function: bool = Fal
     for node in graph.nodes:
         bodies = [body for attribute in node.attributes for body in attribute.graphs]
         if bodies:
-            scope = Scope(made, given | ({*node.inputs} if not function else set()))
+            scope = Scope(made, given | (_needed(graph, node) if not function else set()))
             for body in bodies:
                 yield from faults(body, (*around, scope), function=function)
     if stuck := _cycle(graph):
         text = f"{place}operators wait for each other in a circle, among them {stuck[0]} of '{stuck[1]}'"
         yield Fault(text, stuck[1])
+
+
+def _needed(graph: Graph, node: Node) -> set[str]:
+    """What stands before an operator in any order: all that it needs, directly or through others."""
+    maker = {name: each for each in graph.nodes for name in each.outputs if name}
+    found: set[str] = set()
+    todo = [node]
+    while todo:
+        each = todo.pop()
+        bodies = (body for attribute in each.attributes for body in attribute.graphs)
+        new = ({*each.inputs}.union(*map(free, bodies))) - found
+        todo += {id(maker[name]): maker[name] for name in new if name in maker}.values()
+        found |= new
+        found.update(name for name in new if name in maker for name in maker[name].outputs)
+    return found - {""}
 
 
 def _starts(graph: Graph) -> set[str]:
