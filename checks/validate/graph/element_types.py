@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from ....models.onnx import ELEMENTS, Graph, Node, OnnxModel, Value
 from ....models.onnx_messages import read_noted
 from ....models.source import Source
+from .kernels import DOUBLE, SINGLE_ONLY
 from .operators import NEWEST
-from .scopes import Fault
+from .scopes import Fault, Unserved
 from .signatures import Signature, signature
 
 _CONSTANTS = {
@@ -71,6 +72,8 @@ def _graph(graph: Graph, types: dict[str, str], opsets: dict[str, int], own: set
         if fault:
             yield Fault(f"{node.op} {fault}", next(iter(node.outputs), ""))
             continue
+        if node.op in SINGLE_ONLY.get(node.domain, ()) and bound.get(of.inputs[0].type) == DOUBLE:
+            yield Unserved(f"{node.op} of double has no kernel for CPUs in ONNX Runtime", "")
         types.update((name, kind) for name, kind in _outputs(node, of, bound) if kind)
         if node.op == "If" and not node.domain:
             for i, name in enumerate(node.outputs):

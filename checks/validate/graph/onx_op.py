@@ -14,7 +14,7 @@ from .contract import pairs
 from .element_types import faults
 from .onx_graph import called
 from .operators import NEWEST, fault, since
-from .scopes import Fault
+from .scopes import Fault, Unserved
 from .signatures import misfit, signature
 
 RULE = Rule(
@@ -25,9 +25,9 @@ RULE = Rule(
     summary="an operator of the standard domains does not exist in the declared operator set, or not in this way",
     what="Every operator of ai.onnx and ai.onnx.ml, bodies and called functions included, against the versions in "
     "which it is defined: its name, how many inputs and outputs it has, its attributes and their types, and the "
-    "element types that meet in it.",
+    "element types that meet in it; and doubles where ONNX Runtime computes on CPUs in single precision only.",
     why="the load fails with 'No Op registered for', 'Unrecognized attribute', 'Required attribute is missing', "
-    "'Type Error', or the like",
+    "'Type Error', 'Could not find an implementation', or the like",
     hint="correct the name, or export with an opset_version that has the operator",
     exemptions=(
         "operators that functions in the file define",
@@ -60,12 +60,14 @@ def check(ctx: Context) -> Iterator[Finding]:
         if used and ctx.old is not None and file in lived:
             old = {fault.message for fault in _misused(ctx.old, lived[file], before)}
             used = [each for each in used if each.message not in old]
-        for message, tensor in used[:_SHOWN]:
-            yield ctx.finding(RULE, "breaks", message, path=file, tensor=tensor, pointer="graph.node", hint=_EXPORT)
+        for each in used[:_SHOWN]:
+            level, hint = ("unproven", _SINGLE) if isinstance(each, Unserved) else ("breaks", _EXPORT)
+            yield ctx.finding(RULE, level, each.message, path=file, tensor=each.tensor, pointer="graph.node", hint=hint)
 
 
 _SHOWN = 5
 _Roots = list[tuple[Graph, dict[str, int]]]
+_SINGLE = "export the model in single precision, unless a GPU or another runtime serves it"
 _EXPORT = "export the model again; run onnx.checker.check_model after editing a graph"
 
 
