@@ -298,7 +298,10 @@ TEXTS = [
         same=True,
     ),
 ]
-CASES = [*AFFINE, *FUNCTIONS, *MISSING, *TEXTS]
+DISTANCE = f"{weight('m', 3, 4)}, {weight('v', 1, 3)}, int64[3] r = {{-1, 1, 4}}, int64[1] a = {{2}}"
+NEARER = "u = Reshape(x, r) d = Sub(u, m) q = Mul(d, d) n = ReduceSum <keepdims = 0> (q, a) y = Mul(n, v)"
+LEARNED = Case("squares of distances to what was learned", features(), graph(NEARER, weights=DISTANCE))
+CASES = [LEARNED, *AFFINE, *FUNCTIONS, *MISSING, *TEXTS]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])

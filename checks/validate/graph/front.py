@@ -7,7 +7,7 @@ from math import exp, log
 
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Values
-from .curves import OWN, function
+from .curves import FUNCTIONS, OWN, function
 from .prepared import FEW, Prepared
 from .reading import MEASURES, SHAPING, TRANSPARENT, Reading, integral
 
@@ -42,6 +42,8 @@ def front(reading: Reading, value: int, rank: int | None) -> Front:
     for _ in range(_STEPS):
         users = {id(step): (step, place) for step, place in reading.flow.users[value] if step.op not in _ASKS}
         found.function = function(reading, value, list(users.values()))
+        if found.prepared.many and found.function in FUNCTIONS:
+            found.function = ""  # the distance to learned features is squared by what is trained
         if len(users) != 1 or found.function == OWN:
             break
         step, place = next(iter(users.values()))
