@@ -36,7 +36,7 @@ FAMILIES: tuple[Family, ...] = (
         "weights",
         (
             *("wts_name", "wts_shape", "wts_dtype", "wts_dtype_range", "wts_index", "wts_shard"),
-            *("wts_changed", "wts_tie", "wts_missing", "wts_quant"),
+            *("wts_changed", "wts_tie", "wts_missing", "wts_quant", "wts_fit", "wts_pack"),
         ),
         frozenset({"safetensors", "index"}),
     ),
