@@ -10,6 +10,7 @@ from ....models.source import open_file
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
+from . import words
 from .contract import pairs
 from .element_types import faults
 from .onx_graph import called
@@ -25,7 +26,8 @@ RULE = Rule(
     summary="an operator of the standard domains does not exist in the declared operator set, or not in this way",
     what="Every operator of ai.onnx and ai.onnx.ml, bodies and called functions included, against the versions in "
     "which it is defined: its name, how many inputs and outputs it has, its attributes and their types, and the "
-    "element types that meet in it; and doubles where ONNX Runtime computes on CPUs in single precision only.",
+    "element types that meet in it; settings that are one of a few words; and doubles where ONNX Runtime computes on "
+    "CPUs in single precision only.",
     why="the load fails with 'No Op registered for', 'Unrecognized attribute', 'Required attribute is missing', "
     "'Type Error', 'Could not find an implementation', or the like",
     hint="correct the name, or export with an opset_version that has the operator",
@@ -97,6 +99,8 @@ def _misused(side: Side, model: OnnxModel, roots: _Roots) -> Iterator[Fault]:
     elif not found:
         with open_file(side.tree.files[model.file].path) as source:
             yield from faults(model, source)
+            for root, _ in roots:
+                yield from words.faults(root, source)
 
 
 def _operators(model: OnnxModel, roots: _Roots) -> set[tuple[str, str, int]]:
