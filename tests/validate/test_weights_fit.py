@@ -276,6 +276,7 @@ LEFT_ALONE: dict[str, tuple[Shapes, Files]] = {
     "a class of another library": (TURNED, config(arch="LlamaForCausalLMEagle3")),
     "no class at all": (TURNED, config(architectures=...)),
     "packed": (LLAMA | {UP: ("U8", [FF * H // 2, 1])}, config(quantization_config={"quant_method": "bitsandbytes"})),
+    "packed embedding": (LLAMA | {"model.embed_tokens.weight": ("U8", [V * H // 2, 1])}, config()),
     "eight bits": (LLAMA | {UP: ("U8", [H, FF])}, config()),
     "a draft": (TURNED | {"fc.weight": [H, 2 * H]}, config()),
     "size not written": (TURNED | {UP: [FF + 1, H]}, config(intermediate_size=...)),

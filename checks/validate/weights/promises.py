@@ -85,19 +85,19 @@ def promised(config: dict[str, Any], table: WeightTable) -> Promised | None:
             if shape is not None:
                 tensors.append(Promise(f"{stack.name}.{number}.{name}", row, shape))
     root = stack.name.removesuffix(family.stack)
-    sizes["v"] = _rows(family, root, table) or sizes["v"]
+    sizes["v"] = _rows(family, root, table, sizes["h"]) or sizes["v"]
     for row, shape in _shapes(family, family.beside, sizes).items():
         starts = {"", root, "language_model."} if row.startswith(_HEADS) else {root}
         tensors += [Promise(f"{start}{row}", row, shape) for start in starts if f"{start}{row}" in table.tensors]
     return Promised(tensors, stack, sizes["e"] if any(".experts.*." in row for row in shapes) else None)
 
 
-def _rows(family: Family, root: str, table: WeightTable) -> int | None:
+def _rows(family: Family, root: str, table: WeightTable, hidden: int | None) -> int | None:
     """The rows of the embedding, which a head must have too; whether they are as many as promised says CFG-VOCAB."""
     for module, row in family.beside.items():
-        tensor = table.tensors.get(f"{root}{module}.weight") if row.startswith("v ") else None
-        if tensor is not None and f"{module}." not in _HEADS:
-            return tensor.shape[0] if tensor.shape else None
+        tensor = table.tensors.get(f"{root}{module}.weight") if row == "v h" else None
+        if tensor is not None and f"{module}." not in _HEADS and len(tensor.shape) == 2:
+            return tensor.shape[0] if tensor.shape[1] == hidden else None
     return None
 
 
