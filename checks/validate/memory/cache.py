@@ -37,7 +37,7 @@ def kv_bytes(side: Side) -> int | None:
 
 
 def _cached(side: Side) -> bool:
-    """Whether a graph takes or gives keys and values of earlier tokens, or an operator of it keeps them."""
+    """Whether a graph takes or gives keys and values of earlier tokens."""
     return any(
         _CACHE.search(value.name)
         for model in side.onnx.values()
