@@ -6,13 +6,15 @@ With multi-head latent attention it is layers · (kv_lora_rank + qk_rope_head_di
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from ....models.gguf import GgufArray, GgufModel, read_array
 from ....models.hf_config import text_config
 from ..config.fields import effective
 from ..serving.sta_kv import cacheless
 from ..side import Side
+
+if TYPE_CHECKING:
+    from ....models.gguf import GgufModel
 
 # What graphs call the tensors that hold keys and values of earlier tokens.
 _CACHE = re.compile(r"past|present|cache|key_value|\bkv", re.IGNORECASE)
@@ -63,6 +65,8 @@ def _configured(config: dict[str, Any] | None) -> int | None:
 
 def _llama_cpp(side: Side, model: GgufModel) -> int | None:
     """The same of a GGUF file: head counts may be given block by block, lengths of keys and values apart."""
+    from ....models.gguf import GgufArray, read_array
+
     if model.get("attention.kv_lora_rank") is not None:
         return None  # depends on how the file was converted
     blocks, heads, width = (model.get(key) for key in ("block_count", "attention.head_count", "embedding_length"))
