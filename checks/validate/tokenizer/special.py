@@ -17,6 +17,9 @@ Role = Literal["eos", "bos", "pad", "unk"]
 _MUTE = frozenset({"tokenizer.json", "tiktoken", "vocab"})
 
 
+_MAP = "special_tokens_map.json"
+
+
 class Special(NamedTuple):
     """A special token: its text, its ids and the file that declares it; empty where nothing does."""
 
@@ -34,7 +37,7 @@ class Special(NamedTuple):
 def special(side: Side, role: Role) -> Special:
     """The token that plays `role`: from the tokenizer's configuration, its own file, or the model's configuration."""
     tokenizer = side.tokenizer
-    for file in ("tokenizer_config.json", "special_tokens_map.json"):
+    for file in ("tokenizer_config.json", _MAP):
         content = token_content((side.json(file) or {}).get(f"{role}_token"))
         if content is not None:
             number = tokenizer.id_of(content) if tokenizer is not None else None
@@ -113,6 +116,10 @@ def moved(ctx: Context, rule: Rule, role: Role, cost: str, *, gained: Level) -> 
     if {old.file, new.file} <= {"config.json", ""} and before and before == after:
         return  # one of the configurations says it again, or no more
     if not (texts or ids or lost or had != has):
+        if old.file == "tokenizer_config.json" and new.file == _MAP and _unread(ctx.new):
+            message = f"the {role} token is named by {_MAP} alone, which transformers does not read any more"
+            hint = "name it in tokenizer_config.json, which lists added_tokens_decoder and so is all that is read"
+            yield ctx.finding(rule, "unproven", message, path=_MAP, pointer=f"/{role}_token", why=cost, hint=hint)
         return
     level = "breaks" if had else gained
     if had and not has and _mute(ctx.new):
@@ -138,6 +145,11 @@ def moved(ctx: Context, rule: Rule, role: Role, cost: str, *, gained: Level) -> 
         why=cost,
         plan=("reload-tokenizer",),
     )
+
+
+def _unread(side: Side) -> bool:
+    """Whether transformers takes the names of special tokens from tokenizer_config.json alone (since 4.34)."""
+    return "added_tokens_decoder" in (side.tokenizer_config or {})
 
 
 def _mute(side: Side) -> bool:

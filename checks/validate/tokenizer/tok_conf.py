@@ -84,7 +84,9 @@ def check(ctx: Context) -> Iterator[Finding]:
             again = repeated(ctx.old, ctx.new, key, file) or (kept(ctx.old, key) and kept(ctx.new, key))
             judged = key in _ELSEWHERE and (file == _FILE or token_content(old.get(key)) is None)
             before, after = _plain(key, old), _plain(key, new)
-            if not judged and before != after and not again:
+            # 1 is not True: a class may refuse it.
+            same = before == after and isinstance(before, bool) == isinstance(after, bool)
+            if not judged and not same and not again:
                 yield ctx.finding(
                     RULE,
                     _level(ctx, key, before, after),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,7 +28,8 @@ RULE = Rule(
     example="json",
     exemptions=(
         "a default that is only written out",
-        "a limit that grows, or that the context of the model lies below",
+        "a limit that grows, as long as it keeps texts within the positions of an encoder that fails beyond them",
+        "a limit that the context of the model lies below",
     ),
     reads=("tokenizer-config", "tokenizer"),
 )
@@ -36,6 +38,10 @@ _BY_LIBRARY = (
     "programs on the tokenizers library pad as the file says, and get batches of other lengths; transformers, and "
     "servers built on it, set padding for each call"
 )
+# Encoders that learn a vector for each position: behind the last one there is none.
+_TABLES = frozenset(
+    ("bert", "roberta", "xlm-roberta", "xlm-roberta-xl", "distilbert", "camembert", "mpnet", "electra", "albert")
+) | {"ernie", "layoutlm", "layoutlmv2", "layoutlmv3", "longformer", "big_bird", "mobilebert", "squeezebert", "luke"}
 _SIDES = {"padding_side": "right", "truncation_side": "right"}
 
 
@@ -143,19 +149,38 @@ def _configured(ctx: Context, old_side: Side) -> Iterator[Finding]:
                 old=old.get(key),
                 new=new.get(key),
             )
-    before, after = _limit(old.get("model_max_length")), _limit(new.get("model_max_length"))
-    most = effective(old_side)
+    yield from _limits(ctx, old_side, (old.get("model_max_length"), new.get("model_max_length")))
+
+
+def _limits(ctx: Context, old_side: Side, said: tuple[Any, Any]) -> Iterator[Finding]:
+    """A limit that cuts earlier, or that no longer cuts where the model ends."""
+    before, after = map(_limit, said)
+    most, ends = effective(old_side), effective(ctx.new)
     # Beyond what the model takes, a limit never cut anything.
     if after < before and (most is None or after < most[0]):
-        yield ctx.finding(
-            RULE,
-            "breaks",
-            "model_max_length shrinks",
-            path="tokenizer_config.json",
-            pointer="/model_max_length",
-            old=old.get("model_max_length"),
-            new=new.get("model_max_length"),
-        )
+        level, message, why = "breaks", "model_max_length shrinks", ""
+    elif ends is not None and before <= ends[0] < after and _fails_beyond(ctx.new):
+        level, why = "unproven", "a text that was cut to fit reaches the model whole, which fails on it"
+        message = f"model_max_length no longer keeps texts within the {ends[0]} positions of the model"
+    else:
+        return
+    yield ctx.finding(
+        RULE,
+        level,
+        message,
+        path="tokenizer_config.json",
+        pointer="/model_max_length",
+        old=said[0],
+        new=said[1],
+        why=why,
+    )
+
+
+def _fails_beyond(side: Side) -> bool:
+    """Whether the model has a table of positions, and nothing else is known to cut its texts."""
+    if any(re.fullmatch(r"sentence_\w+_config\.json", name) for name in side.tree.files):
+        return False
+    return str((side.config or {}).get("model_type")) in _TABLES
 
 
 def _limit(value: Any) -> float:
