@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Values
 from .classes import MAPS, default, table
-from .reading import MEASURES, SHAPING, TRANSPARENT, Reading
+from .reading import MEASURES, SHAPING, TRANSPARENT, Reading, floats
 
 Kind = Literal["value", "length"]
 
@@ -43,6 +43,7 @@ class Accepted:
 _KEPT = SHAPING | TRANSPARENT | {"Transpose", "Relu", "Abs", "Tile"}
 _EITHER = frozenset({"Concat", "Where", "Min", "Max", "If", "Loop", "Scan"})
 _STEPS = 100  # deep enough for any preparation of ids, and far from Python's own limit
+_DIGITS = 19  # of an index
 # Operators of other domains with tables: where the table and where its index lie among their inputs.
 _FUSED = {
     "EmbedLayerNormalization": ((2, 0), (3, 0), (4, 1)),
@@ -88,8 +89,8 @@ def _tables(reading: Reading, step: Step) -> Iterator[_Table]:
     if op in ("Gather", "GatherElements", "GatherND") and not step.domain and count > 1:
         yield from _rows(reading, inputs[0], inputs[1], reading.number(step, "axis", 0))
     elif op == "OneHot" and not step.domain and count > 1:
-        depth = reading.values(inputs[1]) or ("",)
-        if not isinstance(depth[0], str):
+        depth = floats(reading.values(inputs[1]))
+        if depth and depth[0].is_integer():
             yield _Table(int(depth[0]), inputs[0], strict=False)
     elif op == "RotaryEmbedding" and not step.domain and count > 3:
         yield from _rows(reading, inputs[1], inputs[3], 0)
@@ -119,7 +120,7 @@ def _tables(reading: Reading, step: Step) -> Iterator[_Table]:
 def _nowhere(reading: Reading, step: Step) -> bool:
     """Whether the number that unknown categories get is beyond the table that it indexes."""
     number = default(reading, step)
-    if not step.outputs or not number.lstrip("-").isdecimal():
+    if not step.outputs or not number.lstrip("-").isdecimal() or len(number) > _DIGITS:
         return False
     todo = [step.outputs[0]]
     for _ in range(_STEPS):

@@ -96,14 +96,14 @@ def _grams(reading: Reading, step: Step) -> Values | None:
     """The words of each column that a TfIdfVectorizer makes. Its pool holds all single words first, then pairs, …;
     `ngram_counts` tells where each length starts."""
     pool = reading.setting(step, "pool_strings") or reading.setting(step, "pool_int64s")
-    starts, places = reading.setting(step, "ngram_counts"), reading.setting(step, "ngram_indexes")
-    if not pool or not starts or not places:
+    starts, places = reading.integers(step, "ngram_counts"), reading.integers(step, "ngram_indexes")
+    if not pool or not starts or not places or not 0 <= min(starts) <= max(starts) <= len(pool):
         return None
     grams: list[str] = []
     for k, start in enumerate(starts, 1):
         end = starts[k] if k < len(starts) else len(pool)
-        grams.extend(" ".join(map(str, pool[i : i + k])) for i in range(int(start), int(end), k))
-    order = sorted(zip(places, grams, strict=False), key=lambda each: int(each[0]))
+        grams.extend(" ".join(map(str, pool[i : i + k])) for i in range(start, end, k))
+    order = sorted(zip(places, grams, strict=False), key=lambda each: each[0])
     return tuple(gram for _, gram in order)
 
 

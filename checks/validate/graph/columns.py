@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ....models.onnx_values import Values
 from .meanings import Meaning, affine, bias, meaning
 from .operands import Difference, apart
-from .reading import Reading
+from .reading import Reading, floats
 
 _CHAIN = 8
 _PRODUCTS = frozenset({"Gemm", "FusedMatMul"})
@@ -51,8 +51,9 @@ def varied(reading: Reading, found: Meaning) -> Varied | None:
         said = reading.values(found.inputs[place])
         if said and len(set(said)) > 1 and reading.held(found.inputs[1 - place]) is None:
             factors: tuple[float, ...] = ()
-            if found.op in ("Mul", "Div") and all(said) and (place or found.op == "Mul"):
-                factors = tuple(float(each) ** (-1 if found.op == "Div" else 1) for each in said)
+            numbers = floats(said) or ()
+            if found.op in ("Mul", "Div") and all(numbers) and (place or found.op == "Mul"):
+                factors = tuple(1 / each for each in numbers) if found.op == "Div" else numbers
             return Varied(found.inputs[1 - place], f"{found.op} {_list(said)}", factors)
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....models.onnx_flow import Step
 from .families import AFFINE, REDUCTIONS
-from .reading import SHAPING, TRANSPARENT, Reading
+from .reading import SHAPING, TRANSPARENT, Reading, floats
 
 # Behind these, twice as much in is not twice as much out.
 CURVES = frozenset({"Log", "Exp", "Sqrt", "Abs", "Square", "Reciprocal", "Sigmoid", "Tanh", "Pow", "Binarizer"})
@@ -44,8 +44,8 @@ def function(reading: Reading, value: int, users: Users) -> str:
     step, place = users[0]
     if step.op == "Mul" and len(step.inputs) == 2 and step.inputs[0] == step.inputs[1]:
         return "Square"
-    if step.op == "Pow" and place == 0 and (power := reading.values(step.inputs[1])) and len(set(power)) == 1:
-        return _POWERS.get(float(power[0]), "Pow")
+    if step.op == "Pow" and place == 0 and (power := floats(reading.values(step.inputs[1]))) and len(set(power)) == 1:
+        return _POWERS.get(power[0], "Pow")
     if step.op == "Div" and place == 1 and set(reading.values(step.inputs[0]) or ()) == {1.0}:
         return "Reciprocal"
     return step.op if place == 0 or step.op not in CURVES else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import exp, log
+from math import exp, isfinite, log
 
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Values
@@ -93,9 +93,8 @@ def _passes(reading: Reading, step: Step, place: int, found: Front) -> bool:
         found.turned = None
         return place == 0
     if op == "Transpose":
-        turn = reading.setting(step, "perm")
         if found.turned is not None:
-            order = tuple(int(each) for each in turn) if turn else tuple(range(len(found.turned)))[::-1]
+            order = reading.integers(step, "perm") or tuple(range(len(found.turned)))[::-1]
             whole = sorted(order) == [*range(len(found.turned))]
             found.turned = tuple(found.turned[i] for i in order) if whole else None
         return True
@@ -149,9 +148,11 @@ def _standardised(reading: Reading, step: Step, found: Front) -> bool:
     gain, bias, mean, variance = said
     if set(gain or ()) != {1.0} or set(bias or ()) != {0.0}:
         return False
-    guard = float(reading.scalar(step, "epsilon", 1e-5))
+    guard = reading.scalar(step, "epsilon", 1e-5)
+    if isinstance(guard, str) or any(isinstance(each, str) or each + guard < 0 for each in variance or ()):
+        return False
     found.prepared.add(mean, -1)
-    return _scaled(found, tuple((float(each) + guard) ** 0.5 for each in variance or () if float(each) >= 0), -1)
+    return _scaled(found, tuple((float(each) + guard) ** 0.5 for each in variance or ()), -1)
 
 
 def _fills(reading: Reading, step: Step) -> bool:
@@ -162,13 +163,14 @@ def _fills(reading: Reading, step: Step) -> bool:
 
 def _scaled(found: Front, said: Values | None, power: int) -> bool:
     numbers = [abs(float(each)) for each in said or () if not isinstance(each, str)]
-    if not numbers or not all(numbers):
+    if not numbers or not all(each and isfinite(each) for each in numbers):
         return False
     found.prepared.multiply(said, power)
     found.reversed ^= all(float(each) < 0 for each in said or ())
     if len(numbers) > FEW and len(set(numbers)) > 1:
         found.learned = True
-    found.scale *= exp(power * sum(map(log, numbers)) / len(numbers))
+    # Between bounds, so that no number of factors makes it none that can be divided by.
+    found.scale = min(max(found.scale * exp(power * sum(map(log, numbers)) / len(numbers)), 1e-300), 1e300)
     return True
 
 

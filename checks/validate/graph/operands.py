@@ -191,7 +191,9 @@ def along(
 
 def _other_unit(was: Values, now: Values) -> bool:
     """Whether all numbers changed by one factor that no training explains."""
-    if len(was) != len(now) or any(isinstance(each, str) for each in was + now):
+    if any(isinstance(each, str) for each in was + now):
+        return False
+    if len(was) != len(now):
         return len(set(was)) == len(set(now)) == 1 and _other_unit(was[:1], now[:1])
     factors = [_factor(a, b) for a, b in zip(was, now, strict=True)]
     if any(factor <= 0 or isinf(factor) for factor in factors):

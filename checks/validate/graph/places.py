@@ -28,8 +28,7 @@ def skip(reading: Reading, at: At) -> At:
             break
         step = made[0]
         if step.op == "Transpose":
-            turn = reading.setting(step, "perm") or ()
-            at = At(step.inputs[0], (*at.turned, tuple(int(each) for each in turn)), at.shaped)
+            at = At(step.inputs[0], (*at.turned, reading.integers(step, "perm") or ()), at.shaped)
         elif step.op in TRANSPARENT:
             whole = step.op == "Cast" and reading.number(step, "to", 1) in INTEGERS
             at = at._replace(value=step.inputs[0], cut=at.cut or whole)

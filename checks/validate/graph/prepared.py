@@ -36,7 +36,7 @@ class Prepared:
         if power < 0 and not all(numbers):
             self.known = False
         elif numbers:
-            by = tuple(each**power for each in numbers)
+            by = numbers if power > 0 else tuple(1 / each for each in numbers)
             self.scale = self._both(self.scale, by, lambda a, b: a * b)
             self.offset = self._both(self.offset, by, lambda a, b: a * b)
 

@@ -102,12 +102,17 @@ class Reading:
         found = self.scalar(step, name, default)
         return found if isinstance(found, int) else default
 
-    def integers(self, step: Step, name: str, place: int) -> tuple[int, ...] | None:
-        """Integers that older operator sets have as an attribute and newer ones as an input."""
+    def integers(self, step: Step, name: str, place: int | None = None) -> tuple[int, ...] | None:
+        """Integers of an attribute, or of the input that it is at in newer operator sets."""
         found = self.setting(step, name)
-        if found is None and place < len(step.inputs):
+        if found is None and place is not None and place < len(step.inputs):
             found = self.values(step.inputs[place])
         return None if found is None else tuple(each for each in found if isinstance(each, int))
+
+
+def floats(said: Values | None) -> tuple[float, ...] | None:
+    """Numbers as they are, None where some are texts: nothing keeps a file from putting those in their place."""
+    return None if said is None or any(isinstance(each, str) for each in said) else tuple(map(float, said))
 
 
 def textual(held: Held | None) -> bool:

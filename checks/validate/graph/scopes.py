@@ -36,10 +36,11 @@ def faults(graph: Graph, around: tuple[Scope, ...] = (), *, function: bool = Fal
         yield Fault(place + message, tensor)
     made = _starts(graph) | {name for node in graph.nodes for name in node.outputs}
     given = _starts(graph) | {name for node in graph.nodes if node.op == "Constant" for name in node.outputs}
+    maker = {name: node for node in graph.nodes for name in node.outputs if name}
     for node in graph.nodes:
         bodies = [body for attribute in node.attributes for body in attribute.graphs]
         if bodies:
-            scope = Scope(made, given | (_needed(graph, node) if not function else set()))
+            scope = Scope(made, given | (_needed(maker, node) if not function else set()))
             for body in bodies:
                 yield from faults(body, (*around, scope), function=function)
     if stuck := _cycle(graph):
@@ -47,9 +48,8 @@ def faults(graph: Graph, around: tuple[Scope, ...] = (), *, function: bool = Fal
         yield Fault(text, stuck[1])
 
 
-def _needed(graph: Graph, node: Node) -> set[str]:
+def _needed(maker: dict[str, Node], node: Node) -> set[str]:
     """What stands before an operator in any order: all that it needs, directly or through others."""
-    maker = {name: each for each in graph.nodes for name in each.outputs if name}
     found: set[str] = set()
     todo = [node]
     while todo:

@@ -7,7 +7,7 @@ from ....models.onnx_values import Values, setting
 from .classes import CLASSIFIERS, LOOKUPS, MAPS
 from .families import ACTIVATIONS
 from .meanings import Meaning, affine, inputs_of, meaning, op_of
-from .reading import SHAPING, TRANSPARENT, Reading, integral, textual
+from .reading import SHAPING, TRANSPARENT, Reading, floats, integral, textual
 
 _BOUNDED = frozenset({"Softmax", "Sigmoid", "HardSigmoid", "Tanh", "Clip", "LogSoftmax", "Hardmax", "Normalizer"})
 _MARGIN = 1e-4  # from 0 and 1: what keeps a logarithm finite
@@ -98,10 +98,12 @@ def normalised(reading: Reading, found: Meaning) -> bool:
 def clipped(reading: Reading, step: Step) -> bool:
     """Whether a Clip only keeps probabilities where they are anyway: from 0 to 1."""
     low, high = (
-        reading.setting(step, name) or (reading.values(step.inputs[place]) if place < len(step.inputs) else None)
+        floats(
+            reading.setting(step, name) or (reading.values(step.inputs[place]) if place < len(step.inputs) else None)
+        )
         for name, place in (("min", 1), ("max", 2))
     )
-    wide = (not low or float(low[0]) <= _MARGIN) and (not high or float(high[0]) >= 1 - _MARGIN)
+    wide = (not low or low[0] <= _MARGIN) and (not high or high[0] >= 1 - _MARGIN)
     inner = meaning(reading, reading.plain(step.inputs[0])) if wide else None
     return inner is not None and (inner.op in ("Softmax", "Sigmoid") or normalised(reading, inner))
 
