@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....models.hf_config import token_content
-from ....models.strict_json import items_of
+from ....models.strict_json import describe, items_of
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
 from ..side import Side
@@ -63,12 +63,14 @@ _MEANS: dict[str, Any] = {
 _READER, _NEWER = "PreTrainedTokenizerFast", "TokenizersBackend"
 # Models whose results hold no text that a tokenizer made.
 _CLASSIFIES = ("ForSequenceClassification", "ForTokenClassification", "ForMultipleChoice")
+_ROLES = ("eos", "bos", "pad", "unk", "sep", "cls", "mask")
 _FRAME = frozenset(("add_bos_token", "add_eos_token"))
 _TEXT = frozenset(("clean_up_tokenization_spaces", "spaces_between_special_tokens"))
 
 
 def check(ctx: Context) -> Iterator[Finding]:
-    """One finding a key."""
+    """What no class reads, then one finding a key that differs."""
+    yield from _refused(ctx)
     if ctx.old is None:
         return
     for file in (_FILE, "special_tokens_map.json"):
@@ -97,6 +99,17 @@ def check(ctx: Context) -> Iterator[Finding]:
                     new=after,
                     plan=("reload-tokenizer",),
                 )
+
+
+def _refused(ctx: Context) -> Iterator[Finding]:
+    """Special tokens that are no text, unless the live model has them as well."""
+    old, new = ((side.tokenizer_config if side is not None else None) or {} for side in (ctx.old, ctx.new))
+    read = {} if "added_tokens_decoder" in new else ctx.new.special_tokens_map or {}  # which then comes first
+    for key in (f"{role}_token" for role in _ROLES if token_content(read.get(f"{role}_token")) is None):
+        value = new.get(key)
+        if value is not None and token_content(value) is None and (ctx.old is None or old.get(key) != value):
+            message = f"{key} is {describe(value)}, not a token: transformers refuses to load the tokenizer"
+            yield ctx.finding(RULE, "breaks", message, path=_FILE, pointer=f"/{key}")
 
 
 def _plain(key: str, values: dict[str, Any]) -> Any:

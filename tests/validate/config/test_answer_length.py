@@ -31,3 +31,27 @@ def test_level(old: dict[str, Any], new: dict[str, Any], context: int | None, le
         (tmp_path / side / "generation_config.json").write_text(json.dumps(generation))
     report = validate(tmp_path / "new", tmp_path / "old", contract=Contract())
     assert [(finding.rule, finding.level) for finding in report.findings] == [("GEN-LEN", level)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "level"),
+    [
+        ({"max_length": 448}, {}, "unproven"),
+        ({"max_length": 448}, {"max_length": 448, "transformers_version": "5"}, None),
+        ({"max_length": 448}, None, "hot"),  # then config.json says it
+        ({"max_length": 20}, {}, "hot"),
+        ({}, {"transformers_version": "5"}, None),
+        ({}, {"max_length": 448}, "breaks"),
+    ],
+)
+def test_an_encoder_decoder_without_a_limit(
+    old: dict[str, Any], new: dict[str, Any] | None, level: str | None, tmp_path: Path
+) -> None:
+    config = {"model_type": "whisper", "is_encoder_decoder": True, "max_length": 448}
+    for side, generation in (("old", old), ("new", new)):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "config.json").write_text(json.dumps(config))
+        if generation is not None:
+            (tmp_path / side / "generation_config.json").write_text(json.dumps(generation))
+    report = validate(tmp_path / "new", tmp_path / "old", contract=Contract())
+    assert [finding.level for finding in report.findings if finding.rule == "GEN-LEN"] == ([level] if level else [])

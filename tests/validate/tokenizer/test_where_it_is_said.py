@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
 from validate.tokenizer import kit
 from validate.tokenizer.test_incidents import CONFIG, EOS, files
@@ -63,3 +64,21 @@ def test_a_limit_that_grows_within_the_model(tmp_path: Path) -> None:
     report = kit.judge(tmp_path, encoder(128), encoder(512), Contract())
     assert "TOK-SIDE" not in kit.levels(report)
     assert report.facts["verdict"] == "hot"
+
+
+@pytest.mark.parametrize("value", [True, 1, ["<|pad|>"], {"lstrip": False}])
+def test_a_role_that_no_text_plays(tmp_path: Path, value: object) -> None:
+    old, new = files(), files() | {"tokenizer_config.json": {**CONFIG, "pad_token": value}}
+    assert kit.levels(kit.judge(tmp_path / "1", old, new))["TOK-CONF"] == "breaks"
+    assert validate(kit.model(tmp_path / "alone", new), contract=Contract()).facts["consistent"] is False
+    named = {"special_tokens_map.json": MAP}  # which is read first, without added_tokens_decoder
+    assert kit.judge(tmp_path / "3", old | named, new | named).facts["verdict"] != "breaks"
+    # what serves with it is served for all that
+    again = kit.judge(tmp_path / "2", new, new | {"README.md": "x"})
+    assert again.facts["verdict"] == "hot", again.findings
+
+
+@pytest.mark.parametrize("value", ["<|pad|>", {"content": "<|pad|>"}, None])
+def test_a_role_that_a_text_plays_or_none(tmp_path: Path, value: object) -> None:
+    new = files() | {"tokenizer_config.json": {**CONFIG, "pad_token": value}}
+    assert validate(kit.model(tmp_path / "new", new), contract=Contract()).facts["consistent"] is True
