@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
+from ..models.numerals import whole
 from ..report.errors import BadInput
 from .allow import Allowed
 from .reasons import refusal
@@ -67,9 +68,12 @@ def _version(text: str) -> tuple[tuple[int, ...], bool, tuple[tuple[bool, int, s
     match = re.fullmatch(r"v?([0-9]+(?:\.[0-9]+)*)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?", text)
     if match is None:
         return None
-    numbers = [int(part) for part in match[1].split(".")]
+    said = match[1].split(".")
+    numbers = [number for part in said if (number := whole(part)) is not None]
+    if len(numbers) < len(said):
+        return None
     while numbers and numbers[-1] == 0:
         numbers.pop()
     parts = match[2].split(".") if match[2] else []
-    key = tuple((not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts)
+    key = tuple((whole(part) is None, whole(part) or 0, part) for part in parts)
     return tuple(numbers), not parts, key

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ...models.numerals import whole
 from .joins import agree, config_uses, labels_of, match_labels, selector_of, service_ports
 from .kustomization import Kustomizations
 from .nearby import Nearby
@@ -223,7 +224,8 @@ class Index:
     def versions(self, folder: str) -> list[int]:
         """The version directories of a Triton model on disk, ascending."""
         base = Path(folder)
-        return sorted(int(p.name) for p in base.iterdir() if p.name.isdigit() and p.is_dir()) if base.is_dir() else []
+        numbers = [whole(each.name) for each in base.iterdir() if each.is_dir()] if base.is_dir() else []
+        return sorted(each for each in numbers if each is not None)
 
     # KServe
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..errors import UnreadableModel
 from ..hf_config import read_json_config
+from ..numerals import whole
 from ..strict_json import as_integer, as_object, as_string
 from ..tokenizer import MAX_ID, AddedToken
 from ..tree import ModelTree
@@ -33,11 +34,12 @@ def added_tokens(tree: ModelTree) -> tuple[AddedToken, ...]:
 def _entry(key: str, value: Any, what: str) -> AddedToken:
     where = f"added_tokens_decoder[{key[:20]!r}]"
     entry = as_object(value, what, where)
-    if not key.isdecimal() or len(key) > 10 or int(key) > MAX_ID:
+    number = whole(key)
+    if number is None or number > MAX_ID:
         raise UnreadableModel(what, f"{where} is not an id")
     special = bool(entry.get("special", False))
     return AddedToken(
-        int(key),
+        number,
         as_string(entry.get("content"), what, f"{where}.content"),
         special=special,
         single_word=bool(entry.get("single_word", False)),

@@ -16,9 +16,10 @@ from interlock.report.errors import InterlockError
 from validate.build import adapter_config, folder, llama, llama_tensors, lora, safetensors
 from validate.test_mutants import embedder, engine
 
+KEYS = st.text(max_size=5) | st.sampled_from(["0", "-1", "\u00b2", "9" * 5000])
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
     max_leaves=5,
 )
 MODELS: dict[str, dict[str, Any]] = {

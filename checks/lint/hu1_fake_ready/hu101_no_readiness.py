@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....models.numerals import whole
 from ....report.finding import Finding, Fix, Severity
 from ....report.rule import Rule
 from ..fixes import add_entry
@@ -88,7 +89,7 @@ def _port(container: Container) -> int | None:
     """The port that answers predictions: the option, else a declared port, else the runtime's default."""
     flag = container.flag("--port", "--http-port")
     if flag is not None:
-        return int(flag.value) if flag.value and flag.value.isdigit() else None
+        return whole(flag.value or "")
     usual = container.runtime.ports if container.runtime else ()
     declared = [number for _, number in container.ports]
     known = [number for number in declared if number in usual] or declared or list(usual)

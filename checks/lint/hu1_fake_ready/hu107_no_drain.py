@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....models.numerals import whole
 from ....report.finding import Finding, Fix, Severity
 from ....report.rule import Rule
 from ..fixes import add_entry, replace_value
@@ -89,7 +90,7 @@ def _drain(container: Container) -> int | None:
     names = container.runtime.drain_flags if container.runtime else ()
     flag = container.flag(*names) if names else None
     value = container.expand(flag.value or "") if flag else ""
-    return int(value) if value.isdigit() else (0 if flag else None)
+    return whole(value) or (0 if flag else None)
 
 
 def _too_short(pod: Pod, container: Container, needed: int, ctx: Context) -> Finding:

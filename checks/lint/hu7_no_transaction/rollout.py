@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ....models.numerals import whole
 from ..lazy import lazy
 from ..sources.pods import Pod
 from ..sources.yamlnodes import EMPTY, Map
@@ -49,8 +50,8 @@ def absolute(value: Any, replicas: int, *, up: bool) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, str):
-        if value.strip().isdigit():
-            return int(value)
+        if (number := whole(value.strip())) is not None:
+            return number
         if found := _PERCENT.match(value):
             share = int(found.group(1)) * replicas
             return -(-share // 100) if up else share // 100

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, cast
 
+from ....models.numerals import whole
 from ....models.strict_json import items_of
 
 # Keys and names come from strangers, and Python's matching takes exponential time on some expressions.
@@ -63,10 +64,11 @@ def layer_of(config: Mapping[str, Any], module: str) -> int | None:
     patterns = items_of(config.get("layers_pattern"))
     parts = module.split(".")
     for at, part in enumerate(parts[:-1]):
-        if not part.isdecimal() or len(part) > 9:
+        number = whole(part)
+        if number is None:
             continue
         if (patterns and at >= 1 and parts[at - 1] in patterns) or (not patterns and at >= 2):
-            return int(part)
+            return number
     return None
 
 

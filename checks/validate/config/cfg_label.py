@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ....models.errors import UnreadableModel
+from ....models.numerals import whole
 from ....models.strict_json import items_of
 from ....report.finding import Severity
 from ..files.labels import difference
@@ -90,10 +91,11 @@ def _names(side: Side) -> list[str]:
     if not isinstance(table, dict) or not table:
         return []
     entries: dict[str, Any] = table  # pyright: ignore[reportUnknownVariableType]
-    if not all(key.isdecimal() for key in entries):
-        wrong = next(key for key in entries if not key.isdecimal())
+    places = {key: whole(key) for key in entries}
+    wrong = next((key for key, place in places.items() if place is None), None)
+    if wrong is not None:
         raise UnreadableModel(side.tree.root / "config.json", f"id2label has the index {wrong[:20]!r}")
-    return [str(entries[key]) for key in sorted(entries, key=int)]
+    return [str(entries[key]) for key in sorted(entries, key=lambda key: places[key] or 0)]
 
 
 class _Fault(NamedTuple):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from ....models.numerals import whole
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Values
 from .classes import MAPS, default, table
@@ -43,7 +44,6 @@ class Accepted:
 _KEPT = SHAPING | TRANSPARENT | {"Transpose", "Relu", "Abs", "Tile"}
 _EITHER = frozenset({"Concat", "Where", "Min", "Max", "If", "Loop", "Scan"})
 _STEPS = 100  # deep enough for any preparation of ids, and far from Python's own limit
-_DIGITS = 19  # of an index
 # Operators of other domains with tables: where the table and where its index lie among their inputs.
 _FUSED = {
     "EmbedLayerNormalization": ((2, 0), (3, 0), (4, 1)),
@@ -119,9 +119,11 @@ def _tables(reading: Reading, step: Step) -> Iterator[_Table]:
 
 def _nowhere(reading: Reading, step: Step) -> bool:
     """Whether the number that unknown categories get is beyond the table that it indexes."""
-    number = default(reading, step)
-    if not step.outputs or not number.lstrip("-").isdecimal() or len(number) > _DIGITS:
+    said = default(reading, step)
+    size = whole(said.removeprefix("-"))
+    if not step.outputs or size is None:
         return False
+    number = -size if said.startswith("-") else size
     todo = [step.outputs[0]]
     for _ in range(_STEPS):
         if not todo:
@@ -131,7 +133,7 @@ def _nowhere(reading: Reading, step: Step) -> bool:
                 todo.extend(user.outputs)
             elif not user.domain and user.op == "Gather" and place == 1:
                 tables = _rows(reading, user.inputs[0], user.inputs[1], reading.number(user, "axis", 0))
-                if any(not -each.rows <= int(number) < each.rows for each in tables):
+                if any(not -each.rows <= number < each.rows for each in tables):
                     return True
     return False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....models.numerals import whole
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Values
 from .reading import SHAPING, TRANSPARENT, Reading, integral, textual
@@ -142,8 +143,9 @@ def _mapped(reading: Reading, step: Step, depth: int) -> Values | None:
     if len(before) == 1:
         return tuple(mapping.get(name, other) for name in before[0])
     more = (f"otherwise {other}",) if other else ()
-    if all(key.isdecimal() for key in mapping):
-        order = sorted(mapping, key=int)
+    places = {key: whole(key) for key in mapping}
+    if None not in places.values():
+        order = sorted(mapping, key=lambda key: places[key] or 0)
         if order == [str(i) for i in range(len(order))]:
             return (*(mapping[key] for key in order), *more)
         return (*(f"{key} is {mapping[key]}" for key in order), *more)
