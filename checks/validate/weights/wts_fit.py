@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
+from .misfits import judge
 from .promises import Promised, Shape, promised
 from .tables import show
 
@@ -39,19 +40,8 @@ _PLAIN = frozenset({"F16", "BF16", "F32", "F64"})
 
 
 def check(ctx: Context) -> Iterator[Finding]:
-    """Judge NEW alone.
-
-    What OLD has just the same is a note, since it serves. Against an OLD that fits, the size or the shape is another
-    one, and the rules that say so have judged it: a server that starts anew with it fails before it takes traffic.
-    """
-    found = faults(ctx.new)
-    known = {message for message, _ in faults(ctx.old)} if found and ctx.old is not None else set[str]()
-    for message, tensor in found:
-        level, more = ("hot", ", as in the live version") if message in known else ("breaks", "")
-        if level == "breaks" and ctx.old is not None:
-            level = "restart"
-        file = ctx.new.weights.tensors[tensor].file if ctx.new.weights is not None else ""
-        yield ctx.finding(RULE, level, message + more, path=file, tensor=tensor)
+    """Judge NEW alone, and against an OLD that serves."""
+    yield from judge(ctx, RULE, faults)
 
 
 def faults(side: Side) -> list[tuple[str, str]]:

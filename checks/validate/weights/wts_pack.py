@@ -11,6 +11,7 @@ from ....report.finding import Severity
 from ..config.quantisation import method, quantisation
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
+from .misfits import judge
 
 RULE = Rule(
     id="WTS-PACK",
@@ -48,15 +49,8 @@ class Settings(NamedTuple):
 
 
 def check(ctx: Context) -> Iterator[Finding]:
-    """Judge NEW alone; of two versions as WTS-FIT does."""
-    found = faults(ctx.new)
-    known = {message for message, _ in faults(ctx.old)} if found and ctx.old is not None else set[str]()
-    for message, tensor in found:
-        level, more = ("hot", ", as in the live version") if message in known else ("breaks", "")
-        if level == "breaks" and ctx.old is not None:
-            level = "restart"
-        file = ctx.new.weights.tensors[tensor].file if ctx.new.weights is not None else ""
-        yield ctx.finding(RULE, level, message + more, path=file, tensor=tensor)
+    """Judge NEW alone, and against an OLD that serves."""
+    yield from judge(ctx, RULE, faults)
 
 
 def faults(side: Side) -> list[tuple[str, str]]:

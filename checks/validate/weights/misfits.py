@@ -1,0 +1,23 @@
+"""Findings about weights that do not agree with their own configuration, alone and against a version that serves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ..rulebase import Context, Finding, Level, Rule
+from ..side import Side
+
+
+def judge(ctx: Context, rule: Rule, faults: Callable[[Side], list[tuple[str, str]]]) -> Iterator[Finding]:
+    """NEW's faults, each (what does not agree, a tensor).
+
+    What OLD has just the same is a note, since it serves. Against an OLD that fits, the size or the shape is another
+    one, and the rules that say so ask for a restart: a server that starts anew fails before it takes traffic.
+    """
+    found = faults(ctx.new)
+    known = {message for message, _ in faults(ctx.old)} if found and ctx.old is not None else set[str]()
+    for message, tensor in found:
+        level: Level = "hot" if message in known else "breaks" if ctx.old is None else "restart"
+        file = ctx.new.weights.tensors[tensor].file if ctx.new.weights is not None else ""
+        same = ", as in the live version" if message in known else ""
+        yield ctx.finding(rule, level, message + same, path=file, tensor=tensor)
