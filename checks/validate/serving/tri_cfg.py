@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
-from ....models.onnx import OnnxModel, Value
 from ....report.finding import Severity
 from ...lint.sources.pbtxt import Message
-from ..graph.contract import dynamic, optional, promised
 from ..rulebase import Context, Finding, Level, Rule
 from ..side import Side
-from .triton import FILENAMES, FREE, TYPES, Declared, TritonModel, served, true
+from .triton import FILENAMES, FREE, Declared, TritonModel, served, true
+from .triton_graph import Mismatch, mismatches
 from .triton_repository import Problem, lacking, problems
 from .unserved import ASIDE, Aside
 from .versions import bare, served_versions
@@ -23,15 +22,16 @@ RULE = Rule(
     family="TRI",
     severity=Severity.WARNING,
     summary="config.pbtxt and the model disagree, or its promises to clients changed",
-    what="Names, data types, dims and max_batch_size of config.pbtxt against the model.onnx of each version, and "
-    "against the configuration that serves now; whether the files, versions and models that it names are there, and "
-    "every version that it serves.",
+    what="Names, data types, dims and max_batch_size of config.pbtxt against the model.onnx of each version, with what "
+    "Triton fills in itself (controls and states of sequences, facts about a batch), and against the configuration "
+    "that serves now; whether files, versions and models that it names are there, and every version that it serves.",
     why="one config.pbtxt serves all versions: Triton refuses the new version, or clients get another contract",
     hint="write config.pbtxt for the new model, or let the ONNX backend complete it (leave inputs and outputs out)",
     references=("https://github.com/triton-inference-server/server/issues/7406",),
     exemptions=(
         "a configuration that leaves inputs and outputs to auto-completion",
         "edits of instance groups, threads and memory",
+        "what does not fit the graph of the live version either, which is a note",
         "files of versions that version_policy does not serve: one that cannot be read is only noted",
     ),
 )
@@ -47,10 +47,10 @@ def check(ctx: Context) -> Iterator[Finding]:
         for problem in (each for each in _incomplete(ctx.new, folder) if each not in live):
             yield ctx.finding(RULE, problem.level, problem.message, path=folder)
     for name, config in configs.items():
-        numbers = served_versions(ctx.new.tree, config)
-        for model in (each for each in served(ctx.new, config) if int(each.file.split("/")[-2]) in numbers):
-            for message, line in _mismatches(config, model):
-                yield ctx.finding(RULE, "restart", f"{message} in {model.file}", path=name, line=line)
+        live = {each.message for _, each in _disagreements(ctx, ctx.old, before.get(name))}
+        for file, each in _disagreements(ctx, ctx.new, config):
+            level, more = ("hot", ", as in the live version") if each.message in live else ("restart", "")
+            yield ctx.finding(RULE, level, f"{each.message} in {file}{more}", path=name, line=each.line)
         # What OLD has, too, is served for all that.
         known = list(problems(ctx.old, before, before[name])) if ctx.old is not None and name in before else []
         for problem in problems(ctx.new, configs, config):
@@ -65,6 +65,16 @@ def check(ctx: Context) -> Iterator[Finding]:
         )
 
 
+def _disagreements(ctx: Context, side: Side | None, config: TritonModel | None) -> Iterator[tuple[str, Mismatch]]:
+    """What a configuration and the graphs of the versions that it serves do not agree on: (file, what)."""
+    if side is None or config is None:
+        return
+    numbers = served_versions(side.tree, config)
+    for model in (each for each in served(side, config) if int(each.file.split("/")[-2]) in numbers):
+        for each in mismatches(ctx, side, config, model):
+            yield model.file, each
+
+
 def _aside(ctx: Context) -> Iterator[Finding]:
     """Files that cannot be read, of versions that nobody is served."""
     for each in cast("list[Aside]", ctx.options.get(ASIDE, [])):
@@ -75,32 +85,6 @@ def _aside(ctx: Context) -> Iterator[Finding]:
 def _incomplete(side: Side, folder: str) -> list[Problem]:
     """What is wrong with the versions of a model that has no configuration."""
     return [each for version in served_versions(side.tree, None, folder) for each in lacking(side, folder, version)]
-
-
-def _mismatches(config: TritonModel, model: OnnxModel) -> Iterator[tuple[str, int]]:
-    for kind, declared in (("input", config.inputs), ("output", config.outputs)):
-        values = {value.name: value for value in promised(model, "inputs" if kind == "input" else "outputs")}
-        for each in declared:
-            value = values.get(each.name)
-            if value is None:
-                yield f"{kind} '{each.name}' is not", each.line
-            elif TYPES.get(value.type) != each.type:
-                yield f"{kind} '{each.name}' is {each.type} here, {value.type}", each.line
-            elif not _fits(each, value, config.max_batch_size):
-                yield f"{kind} '{each.name}' has dims {list(each.dims)} here, {list(value.shape or ())}", each.line
-        names = {each.name for each in declared}
-        for name, value in values.items():
-            if kind == "input" and declared and name not in names and not optional(model, value):
-                yield f"config.pbtxt lacks the input '{name}'", declared[0].line
-
-
-def _fits(declared: Declared, value: Value, batch: int) -> bool:
-    if value.shape is None:
-        return True
-    dims = declared.inside(batch)
-    if len(dims) != len(value.shape):
-        return declared.dims == (1,) and not value.shape  # Triton has no scalars: it reshapes
-    return all(dynamic(b) or a in (b, -1) for a, b in zip(dims, value.shape, strict=True))
 
 
 def _promises(ctx: Context, old: TritonModel, new: TritonModel) -> Iterator[Finding]:

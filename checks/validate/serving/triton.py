@@ -63,6 +63,7 @@ class Declared:
     optional: bool = False
     reshape: tuple[int, ...] | None = None
     labels: str = ""
+    ragged: bool = False
 
     def shape(self, batch: int) -> tuple[int, ...]:
         """What clients send or get: with the batch dimension in front where max_batch_size is set."""
@@ -72,6 +73,19 @@ class Declared:
         """The shape that the model gets or gives."""
         dims = self.dims if self.reshape is None else self.reshape
         return (-1, *dims) if batch > 0 else dims
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An input of the model that Triton fills in itself, for the field that says so; '' and None where that says
+    nothing of the type or the dims. `state` is the output that is kept for it."""
+
+    name: str
+    field: str
+    type: str
+    dims: tuple[int, ...] | None
+    line: int
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +164,41 @@ def _declared(root: Message, kind: str) -> Iterator[Declared]:
             true(each.scalar("optional")),
             _sizes(reshape[-1], "shape") if reshape else None,
             str(each.scalar("label_filename") or ""),
+            true(each.scalar("allow_ragged_batch")),
         )
+
+
+# The field of a control that gives its two values, and so its type.
+_SWITCHES = {"int32_false_true": "TYPE_INT32", "fp32_false_true": "TYPE_FP32", "bool_false_true": "TYPE_BOOL"}
+
+
+def given(config: TritonModel) -> list[Given]:
+    """The inputs that clients do not send: controls and states of sequences, and facts about a batch."""
+    found: list[Given] = []
+    for sequences in config.root.messages("sequence_batching"):
+        for field in sequences.all("control_input"):
+            if not isinstance(each := field.value, Message):
+                continue
+            kinds = each.messages("control")
+            types = {kind for control in kinds for name, kind in _SWITCHES.items() if control.get(name)}
+            types |= {_type(control.scalar("data_type")) for control in kinds if control.get("data_type")}
+            name, kind = str(each.scalar("name") or ""), types.pop() if len(types) == 1 else ""
+            found.append(Given(name, "control_input", kind, (1,), field.name_span.line))
+        for field in sequences.all("state"):
+            if isinstance(each := field.value, Message):
+                name, kept = (str(each.scalar(f"{side}_name") or "") for side in ("input", "output"))
+                kind, dims = _type(each.scalar("data_type")), _sizes(each, "dims")
+                found.append(Given(name, "state", kind, dims, field.name_span.line, kept))
+    for field in config.root.all("batch_input"):
+        if isinstance(each := field.value, Message):
+            kind, line = _type(each.scalar("data_type")), field.name_span.line
+            found += [Given(str(target.value), "batch_input", kind, None, line) for target in each.all("target_name")]
+    return found
+
+
+def batch_outputs(config: TritonModel) -> set[str]:
+    """The outputs that are cut into the requests of a batch, whose shapes are not those of the graph."""
+    return {str(t.value) for each in config.root.messages("batch_output") for t in each.all("target_name")}
 
 
 def _sizes(message: Message, name: str) -> tuple[int, ...]:
