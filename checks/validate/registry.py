@@ -27,7 +27,7 @@ FAMILIES: tuple[Family, ...] = (
             *("onx_in_removed", "onx_in_added", "onx_in_renamed", "onx_out_removed", "onx_out_added"),
             *("onx_out_renamed", "onx_dtype", "onx_rank", "onx_dim_narrow", "onx_dim_widen", "onx_dim_tied"),
             *("onx_order", "onx_ir", "onx_opset", "onx_domain", "onx_state", "onx_meta", "onx_ext", "onx_head"),
-            *("onx_label", "onx_in_values", "onx_in_meaning"),
+            *("onx_label", "onx_in_values", "onx_in_meaning", "onx_custom"),
             *("onx_graph", "onx_op", "onx_shape"),
         ),
         frozenset({"onnx"}),
