@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from interlock.checks.validate.graph.words import WORDS
 from validate.graph_cases import ML, model, weight
-from validate.graphs import judge, loads
+from validate.graphs import helper, judge, loads, node, proto, value
+from validate.graphs import model as whole_model
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 IMAGE, MADE = "float[1,4,4,4] x", "float[A,B,C,D] y"
@@ -52,7 +53,7 @@ OF_ML = {"TreeEnsembleClassifier", "TreeEnsembleRegressor", "LinearClassifier", 
 }
 
 
-def made(op: str, name: str, word: str) -> bytes:
+def made(op: str, name: str, word: str, opset: int = 19) -> bytes:
     """A model of one operator with one word."""
     settings, inputs, takes, gives, held = CALLS[op]
     said = f'{name}=["{word}", {LEAVES}]' if name == "nodes_modes" else f'{name}="{word}"'
@@ -64,15 +65,15 @@ def made(op: str, name: str, word: str) -> bytes:
         said += ', mode="nearest"'
     outputs = ", ".join(each.split()[-1] for each in gives.split(", "))
     call = f"{outputs} = {f'{ML}.' if op in OF_ML else ''}{op} <{', '.join(each for each in (settings, said) if each)}>"
-    head = f'<ir_version: 8, opset_import: ["": 19, "{ML}": 3]>'
+    head = f'<ir_version: 8, opset_import: ["": {opset}, "{ML}": 3]>'
     if word == "bidirectional":
         held = f"{weight('w', 2, 3 * GATES[op], 4)}, {weight('r', 2, 3 * GATES[op], 3)}"
     weights = f" <{held}>" if held else ""
     return model(f"{head} g ({takes}) => ({gives}){weights} {{ {call} ({inputs}) }}").SerializeToString()
 
 
-# Words of other versions of the operator set than the one here.
-ELSEWHERE = {("GridSample", "linear"), ("GridSample", "cubic")}
+# Words of later versions of the operator set than the one here.
+LATER = {("GridSample", "linear"), ("GridSample", "cubic")}
 CASES = [(op, name) for op, settings in WORDS.items() for name in settings]
 
 
@@ -82,10 +83,9 @@ def test_the_runtime_knows_the_same_words(op: str, name: str, tmp_path: Path) ->
     assert judge(tmp_path, strange)["ONX-OP"][0] == "breaks"
     assert not loads(strange)
     for word in WORDS[op][name].split():
-        plain = made(op, name, word)
+        plain = made(op, name, word, 20 if (op, word) in LATER else 19)
         assert "ONX-OP" not in judge(tmp_path, plain)
-        if (op, word) not in ELSEWHERE:
-            assert loads(plain), word
+        assert loads(plain), word
 
 
 @pytest.mark.parametrize("op", ["Conv", "MaxPool"])
@@ -93,3 +93,23 @@ def test_an_empty_word_is_the_default(op: str, tmp_path: Path) -> None:
     empty = made(op, "auto_pad", "")
     assert loads(empty)
     assert "ONX-OP" not in judge(tmp_path, empty)
+
+
+@pytest.mark.parametrize("opset", [16, 19, 20, 22])
+@pytest.mark.parametrize("word", ["linear", "bilinear", "nearest", "cubic", "bicubic"])
+def test_words_that_changed_are_those_of_the_version(word: str, opset: int, tmp_path: Path) -> None:
+    sampled = made("GridSample", "mode", word, opset)
+    said = judge(tmp_path, sampled).get("ONX-OP")
+    assert (said is None) == loads(sampled)
+    assert said is None or said[0] == "breaks"
+    assert said is None or f"at version {opset}" in said[1]
+
+
+@pytest.mark.parametrize("dims", [(), (1,), (1, 1), (2,)])
+def test_a_filling_value_is_a_list_of_one(dims: tuple[int, ...], tmp_path: Path) -> None:
+    tensor = helper.make_tensor("v", proto.FLOAT, dims, [0.0] * (2 if dims == (2,) else 1))
+    filling = [node("ConstantOfShape", ["x"], ["y"], value=tensor)]
+    filled = whole_model(filling, [value("x", (2,), proto.INT64)], [value("y", ("a", "b"))])
+    said = judge(tmp_path, filled).get("ONX-OP")
+    assert (said is None) == loads(filled) == (dims == (1,))
+    assert said is None or said[0] == "breaks"

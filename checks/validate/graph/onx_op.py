@@ -99,8 +99,8 @@ def _misused(side: Side, model: OnnxModel, roots: _Roots) -> Iterator[Fault]:
     elif not found:
         with open_file(side.tree.files[model.file].path) as source:
             yield from faults(model, source)
-            for root, _ in roots:
-                yield from words.faults(root, source)
+            for root, opsets in roots:
+                yield from words.faults(root, source, opsets.get("", model.opsets.get("", 0)))
 
 
 def _operators(model: OnnxModel, roots: _Roots) -> set[tuple[str, str, int]]:

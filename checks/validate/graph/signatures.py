@@ -124,6 +124,8 @@ def _attributes(node: Node, of: Signature) -> str:
             kinds = _KINDS.split()
             have = kinds[each.kind] if each.kind < len(kinds) else f"type {each.kind}"
             return f"has the attribute '{each.name[:80]}' as {have}, not as {kinds[kind]}"
+        if node.op == "ConstantOfShape" and each.name == "value" and any(t.dims != (1,) for t in each.tensors):
+            return f"has a value with the dims {list(each.tensors[0].dims)}, not [1]"
     missing = [name for name, (_, required) in of.attributes.items() if required and name not in seen]
     if missing:
         return f"lacks the attribute '{missing[0]}'"

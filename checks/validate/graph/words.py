@@ -35,20 +35,31 @@ WORDS: dict[str, dict[str, str]] = {
     "TreeEnsembleClassifier": _TREES,
     "TreeEnsembleRegressor": {**_TREES, "aggregate_function": "AVERAGE SUM MIN MAX"},
 }
+# Words that changed: those before and from a version of the default domain on.
+_CHANGED = {("GridSample", "mode"): (20, "bilinear nearest bicubic", "linear nearest cubic")}
 _LONG = 1 << 20  # a forest's list of modes that is longer is not read
 _SHOWN = 40
 
 
-def faults(root: Graph, source: Source) -> Iterator[Fault]:
-    """Words that no version of their operator knows, in a graph and the bodies in it. An empty one is the default."""
+def faults(root: Graph, source: Source, opset: int) -> Iterator[Fault]:
+    """Words that an operator does not know in version `opset` of the default domain, in a graph and the bodies in it.
+    An empty one is the default."""
     for graph in root.walk():
         for node in graph.nodes:
             known = WORDS.get(node.op, {}) if node.domain in ("", "ai.onnx.ml") else {}
             for each in node.attributes if known else ():
                 if each.name not in known or each.reference or each.end - each.begin > _LONG:
                     continue
-                words = {*known[each.name].split()}
+                words, at = _words(known[each.name], (node.op, each.name), opset)
                 strange = next((word for word in setting(source, each) or () if word not in words and word), None)
                 if strange is not None:
-                    text = f"{node.op} has the {each.name} {str(strange)[:_SHOWN]!r}, which is none of its words"
+                    text = f"{node.op}{at} has the {each.name} {str(strange)[:_SHOWN]!r}, which is none of its words"
                     yield Fault(text, next(iter(node.outputs), ""))
+
+
+def _words(known: str, of: tuple[str, str], opset: int) -> tuple[list[str], str]:
+    """The words of a setting, and the version where it matters."""
+    if of not in _CHANGED:
+        return known.split(), ""
+    version, before, after = _CHANGED[of]
+    return (before if opset < version else after).split(), f" at version {opset}"
