@@ -311,7 +311,8 @@ CONTAINERS: list[tuple[str, Files, Files, str, str]] = [
         "unproven",
         "FIL-OPAQUE",
     ),
-    ("tags", BASE | {"selected_tags.csv": "a"}, BASE | {"selected_tags.csv": "b"}, "unproven", "FIL-OPAQUE"),
+    ("tags", BASE | {"selected_tags.csv": "a"}, BASE | {"selected_tags.csv": "b"}, "breaks", "FIL-LABEL"),
+    ("lexicon", BASE | {"lexicon.txt": "a"}, BASE | {"lexicon.txt": "b"}, "unproven", "FIL-OPAQUE"),
     (
         "code of a processor",
         SEES,

@@ -11,6 +11,7 @@ from ..config.quantisation import FILES
 from ..rulebase import Context, Finding, Level, Rule
 from .companions import inert, reader
 from .fil_prep import PREPARES
+from .label_files import label_files
 from .pooled import judged
 
 RULE = Rule(
@@ -41,7 +42,10 @@ def check(ctx: Context) -> Iterator[Finding]:
     old, new = dict(ctx.old.tree.files), ctx.new.tree.files
     if ctx.old.tree.single and ctx.new.tree.single:
         old = {next(iter(new)): next(iter(old.values()))}
+    lists = [label_files(side) for side in (ctx.old, ctx.new)]
     for name in sorted(old.keys() | new.keys()):
+        if name in lists[0] and (name in lists[1] or name not in new):
+            continue  # FIL-LABEL compares them
         file = new.get(name) or old[name]
         if not _unjudged(ctx, file) or inert(name) or _external(ctx, name):
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from typing import Any, cast
 
 _MAX = 16 << 20
@@ -21,7 +22,8 @@ def labels(text: str) -> list[str] | None:
             return _listed(value)
         except _NO_TEXT:
             return None
-    return text.rstrip("\r\n").splitlines() if stripped else None
+    # Nothing else ends a line where labels are read: the other separators of Unicode may be labels themselves.
+    return re.split(r"\r\n|\r|\n", text.rstrip("\r\n")) if stripped else None
 
 
 # What no index and no label can be made of: other types, infinity, numbers of thousands of digits, deep nesting.
