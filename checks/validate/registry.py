@@ -81,7 +81,7 @@ FAMILIES: tuple[Family, ...] = (
         ),
         frozenset({"config"}),
     ),
-    Family("generation", ("gen_sample", "gen_len"), frozenset({"generation-config"})),
+    Family("generation", ("gen_sample", "gen_len"), frozenset({"generation-config", "config"})),
     Family("generation", ("gen_eos",), frozenset({"generation-config", "config", "tokenizer-config", "chat-template"})),
     Family(
         "chat",

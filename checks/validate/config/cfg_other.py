@@ -8,9 +8,11 @@ from typing import Any, cast
 from ....models.hf_config import text_config, text_part
 from ....models.strict_json import describe
 from ....report.finding import Severity
+from ..generation.settings import judged
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
 from .fields import NAMES
+from .shown import change
 from .switches import default, varies
 
 RULE = Rule(
@@ -26,7 +28,10 @@ RULE = Rule(
     bad='{"final_logit_softcapping": 30.0}   (was null)',
     good='{"final_logit_softcapping": null}',
     example="json",
-    exemptions=("names, versions, and what only training reads",),
+    exemptions=(
+        "names, versions, and what only training reads",
+        "settings of generation, which count only without a generation_config.json: GEN-SAMPLE and GEN-LEN judge them",
+    ),
     reads=("config",),
 )
 
@@ -52,6 +57,9 @@ _NOTES = frozenset(
         *("attention_probs_dropout_prob", "classifier_dropout", "layerdrop", "encoder_layerdrop"),
         *("decoder_layerdrop", "gradient_checkpointing", "pretraining_tp", "finetuning_task", "license"),
         *("unsloth_version", "unsloth_fixed", "router_aux_loss_coef", "output_router_logits", "model_name"),
+        *("export_model_type", "init_xavier_std", "eos_coefficient", "dice_loss_coefficient"),
+        *("mask_loss_coefficient", "bbox_loss_coefficient", "giou_loss_coefficient", "class_loss_coefficient"),
+        *("class_cost", "bbox_cost", "giou_cost", "focal_alpha"),
         *("tf_legacy_loss", "use_bfloat16", "rescale_prenorm_residual", "_sliding_window_pattern"),
     )
 )
@@ -85,12 +93,13 @@ def check(ctx: Context) -> Iterator[Finding]:
         return
     before, after = ctx.old.config, ctx.new.config
     changed = {**dict(_changes(before, after)), **_shadowed(before, after)}
+    changed = {key: values for key, values in changed.items() if key not in judged(ctx.old, ctx.new)}
     # Where the tokenizer's own configuration names the class, this one is a note.
     if _names_class(ctx.old) and _names_class(ctx.new):
         changed.pop("tokenizer_class", None)
     if not changed:
         return
-    shown = ", ".join(f"{key} {_short(a)} → {_short(b)}" for key, (a, b) in list(changed.items())[:5])
+    shown = ", ".join(f"{key} {change(a, b)}" for key, (a, b) in list(changed.items())[:5])
     more = len(changed) - 5
     yield ctx.finding(
         RULE,
@@ -185,8 +194,3 @@ def _filled(key: str, value: Any, config: dict[str, Any]) -> Any:
 
 def _names_class(side: Side) -> bool:
     return "tokenizer_class" in (side.tokenizer_config or {})
-
-
-def _short(value: Any) -> str:
-    text = "none" if value is None else str(value)
-    return text if len(text) <= 40 else text[:39] + "…"

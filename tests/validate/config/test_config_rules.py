@@ -259,7 +259,8 @@ def generated() -> Iterator[Mutant]:
         yield f"{key} {value}", generation(), generation(**{key: value}), "GEN-SAMPLE", "restart"
     for limit in (1, 256, 1023):
         yield f"max_new_tokens {limit}", generation(), generation(max_new_tokens=limit), "GEN-LEN", "breaks"
-    yield "max_length appears", generation(), generation(max_length=20), "GEN-LEN", "breaks"
+    free = generation(max_new_tokens=...)
+    yield "max_length appears", free, generation(max_new_tokens=..., max_length=30), "GEN-LEN", "breaks"
     for stops in ([2], [3], 2, [2, 4], [5]):
         yield f"stops {stops}", generation(), generation(eos_token_id=stops), "GEN-EOS", "breaks"
         new = config(eos_token_id=stops)
