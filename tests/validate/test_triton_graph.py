@@ -114,3 +114,40 @@ def test_other_backends_compare_sizes_in_their_own_way(tmp_path: Path, backend: 
 
 def test_an_output_whose_size_the_runtime_works_out(tmp_path: Path) -> None:
     assert not told(tmp_path, config(), [X], [("Y", F, ["b", "n"])])
+
+
+PYTHON = config().replace("onnxruntime", "python")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ({"m/1/model.onnx": graph([X], [Y])}, {"m/config.pbtxt": PYTHON, "m/1/model.py": "x"}, "unproven"),
+        ({"m/config.pbtxt": config().replace("onnxruntime", "tensorflow"), "m/1/model.savedmodel/saved_model.pb": b"x"},
+         {"m/config.pbtxt": PYTHON, "m/1/model.py": "x"}, "unproven"),
+        ({"m/config.pbtxt": config().replace("onnxruntime", "tensorflow"), "m/1/model.graphdef": b"x"},
+         {"m/1/model.onnx": graph([X], [Y])}, "unproven"),
+        # what another model of the repository holds does not stand for this one
+        ({"m/1/model.onnx": graph([X], [Y]), "n/config.pbtxt": PYTHON.replace('"m"', '"n"'), "n/1/model.py": "x"},
+         {"n/config.pbtxt": PYTHON.replace('"m"', '"n"'), "n/1/model.py": "x"}, "breaks"),
+        ({"m/1/model.onnx": graph([X], [Y])}, {"m/1/model.plan": b"x"}, "breaks"),
+        ({"m/1/model.onnx": graph([X], [Y])}, {"m/config.pbtxt": PYTHON, "m/1/model.onnx": graph([X], [Y])}, "breaks"),
+        ({"m/1/model.onnx": graph([X], [Y])}, {"m/config.pbtxt": PYTHON.replace("[4]", "[5]"), "m/1/model.py": "x"},
+         "breaks"),
+    ],
+)  # fmt: skip
+def test_another_backend_for_the_same_promises(
+    tmp_path: Path, old: dict[str, Any], new: dict[str, Any], verdict: str
+) -> None:
+    sides = [folder(tmp_path / side, {"m/config.pbtxt": config(), **files}) for side, files in (("a", old), ("b", new))]
+    report = validate(sides[1], sides[0], contract=Contract())
+    assert report.facts["verdict"] == verdict, report.findings
+
+
+def test_another_container_without_triton_asks_for_another_server(tmp_path: Path) -> None:
+    sides = (
+        folder(tmp_path / "a", {"saved_model.pb": b"x", "a.onnx": graph([X], [Y])}),
+        folder(tmp_path / "b", {"model.engine": b"x", "a.onnx": graph([X], [Y])}),
+    )
+    report = validate(sides[1], sides[0], contract=Contract())
+    assert [each.level for each in report.findings if each.rule == "FIL-FORMAT"] == ["restart"]

@@ -45,6 +45,7 @@ _WEIGHTS = {
     ".msgpack": "Flax",
     ".ot": "Rust",
     ".pb": "TensorFlow",
+    ".graphdef": "TensorFlow",
     ".tflite": "TensorFlow Lite",
     ".mlmodel": "Core ML",
     ".pte": "ExecuTorch",

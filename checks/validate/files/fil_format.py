@@ -19,7 +19,10 @@ RULE = Rule(
     "each side.",
     why="another container needs another loader, often another server",
     hint="publish the format that the servers were started for",
-    exemptions=("a format added beside the one that is loaded",),
+    exemptions=(
+        "a format added beside the one that is loaded",
+        "models of a Triton repository, which has a backend for each: what another one answers is unproven",
+    ),
 )
 
 
@@ -29,7 +32,10 @@ def check(ctx: Context) -> Iterator[Finding]:
         return
     old, new = _holding(ctx.old), _holding(ctx.new)
     was, is_ = (", ".join(sorted(each)) or "no weights" for each in (old, new))
-    if old and not new:
+    if old - new and _triton(ctx):
+        # Triton has a backend for each; what the new one answers is not known.
+        yield ctx.finding(RULE, "unproven", "another backend of Triton runs the model", old=was, new=is_)
+    elif old and not new:
         yield ctx.finding(RULE, "breaks", "the model holds no weights any more", old=was, new=is_)
     elif old - new:
         yield ctx.finding(RULE, "restart", "the weights come in another container", old=was, new=is_)
@@ -40,6 +46,23 @@ def check(ctx: Context) -> Iterator[Finding]:
         yield ctx.finding(
             RULE, "unproven", "safetensors are new beside a pickle, and are loaded instead of it", old=was, new=is_
         )
+
+
+def _triton(ctx: Context) -> bool:
+    """Whether both are Triton repositories, and every model of the old one has a version in the new one that serves."""
+    if ctx.old is None or not (ctx.old.triton and ctx.new.triton):
+        return False
+    from ..serving.versions import folders, served_versions
+
+    for name, config in ctx.old.triton.items():
+        if not any(folders(ctx.old.tree, config.folder).get(str(v)) for v in served_versions(ctx.old.tree, config)):
+            continue  # an ensemble, or nothing that serves
+        new = ctx.new.triton.get(name)
+        if new is None or not any(
+            folders(ctx.new.tree, new.folder).get(str(version)) for version in served_versions(ctx.new.tree, new)
+        ):
+            return False
+    return True
 
 
 def _holding(side: Side) -> set[str]:
