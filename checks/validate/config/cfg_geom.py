@@ -8,6 +8,7 @@ from typing import Any
 from ....models.hf_config import text_config
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
+from ..side import Side
 from .fields import NAMES, effective, value
 
 RULE = Rule(
@@ -27,6 +28,8 @@ RULE = Rule(
     reads=("config",),
 )
 
+_FLOATS = frozenset(("F64", "F32", "F16", "BF16", "F8_E4M3", "F8_E5M2"))
+
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Compare quantity by quantity, each once, whatever key it is written under."""
@@ -40,12 +43,23 @@ def check(ctx: Context) -> Iterator[Finding]:
         )
     for quantity in NAMES:
         old, new = effective(ctx.old.config, quantity), effective(ctx.new.config, quantity)
-        if old == new:
+        if old == new or (quantity == "number type" and _plain(ctx.old, old) and _plain(ctx.new, new)):
             continue
         key = value(ctx.new.config, quantity)[0] or value(ctx.old.config, quantity)[0]
         yield ctx.finding(
             RULE, "restart", f"{quantity} differs", path="config.json", pointer=f"/{key}", old=old, new=new
         )
+
+
+def _plain(side: Side, kind: Any) -> bool:
+    """Whether the model computes in float32, written or not.
+
+    Where nothing is written, releases 4 of `transformers` do so, and later ones take the type of the weights.
+    """
+    if kind is not None:
+        return kind == "float32"
+    table = side.weights
+    return table is None or {each.dtype for each in table.tensors.values()} & _FLOATS <= {"F32"}
 
 
 def _tied(config: dict[str, Any]) -> Any:

@@ -416,6 +416,29 @@ def test_values_of_any_kind_do_not_crash(tmp_path: Path, key: str, value: Any) -
     assert report.exit_code in (exits.PASS, exits.REFUSED, exits.BAD_INPUT)
 
 
+WEIGHTS = {kind: {"model.safetensors": kit.safetensors({"w": (kind, (2, 2))})} for kind in ("F32", "BF16")}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "level"),
+    [
+        ({}, {"torch_dtype": "float32"}, None),
+        ({"dtype": "torch.float32"}, {}, None),
+        ({}, {"torch_dtype": "bfloat16"}, "restart"),
+        ({"torch_dtype": "bfloat16"}, {}, "restart"),
+    ],
+)
+def test_float32_is_what_no_number_type_means(
+    tmp_path: Path, old: dict[str, Any], new: dict[str, Any], level: str | None
+) -> None:
+    for name, weights in (("none", {}), ("float32", WEIGHTS["F32"])):
+        found = kit.levels(kit.judge(tmp_path / name, config(**old) | weights, config(**new) | weights))
+        assert found.get("CFG-GEOM") == level, name
+    # Since release 5, the library takes what the weights are where nothing is written.
+    half = WEIGHTS["BF16"]
+    assert kit.levels(kit.judge(tmp_path, config(**old) | half, config(**new) | half)).get("CFG-GEOM") == "restart"
+
+
 def test_a_window_of_some_layers_does_not_shorten_the_context(tmp_path: Path) -> None:
     new = config(sliding_window=512, layer_types=["sliding_attention", "full_attention"])
     assert kit.levels(kit.judge(tmp_path, config(), new)) == {"CFG-GEOM": "restart"}
