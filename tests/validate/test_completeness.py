@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
-from validate.build import gguf, llama, safetensors
+from validate.build import folder, gguf, llama, safetensors
 from validate.tokenizer import kit
 
 Files = dict[str, Any]
@@ -322,16 +322,35 @@ def test_a_fragment_that_lost_what_its_architecture_needs_breaks(tmp_path: Path)
     assert report.facts["verdict"] == "restart", report.findings
 
 
-def test_a_vocabulary_without_tensors_lacks_nothing(tmp_path: Path) -> None:
+def vocabulary(path: Path, count: int = 4, tokens: str = "abc") -> Path:
     from gguf import GGUFWriter
 
-    writer = GGUFWriter(tmp_path / "ggml-vocab-x.gguf", "llama")
-    writer.add_block_count(4)
+    path.mkdir(parents=True, exist_ok=True)
+    writer = GGUFWriter(path / "ggml-vocab-x.gguf", "llama")
+    if count:
+        writer.add_block_count(count)
     writer.add_context_length(64)
+    writer.add_description(tokens)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.close()
-    assert validate(tmp_path, contract=Contract()).facts["verdict"] == "equal"
+    return path
+
+
+def test_a_vocabulary_that_claims_no_blocks_lacks_nothing(tmp_path: Path) -> None:
+    assert validate(vocabulary(tmp_path / "1", count=0), contract=Contract()).facts["verdict"] == "equal"
+    beside = folder(vocabulary(tmp_path / "2"), file(blocks()))
+    assert validate(beside, contract=Contract()).facts["verdict"] == "equal"
+    weights = folder(vocabulary(tmp_path / "3"), model(WHOLE))
+    assert "GGF-MISSING" not in {each.rule for each in validate(weights, contract=Contract()).findings}
+
+
+def test_a_vocabulary_that_claims_blocks_serves_nobody(tmp_path: Path) -> None:
+    new = vocabulary(tmp_path / "new")
+    assert validate(new, contract=Contract()).facts["verdict"] == "breaks"
+    assert validate(new, vocabulary(tmp_path / "old", tokens="abd"), contract=Contract()).facts["verdict"] == "hot"
+    full = folder(tmp_path / "full", {"ggml-vocab-x.gguf": file(blocks())["model.gguf"]})
+    assert validate(new, full, contract=Contract()).facts["verdict"] == "breaks"
 
 
 SAMPLED: list[tuple[Files, Files, bool]] = [

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ....models.gguf import GgufModel
 from ....report.finding import Severity
+from ..files.companions import containers
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
 from ..weights.layers import Gap, Stack, absent, lost, numbers, odd, stacks
@@ -22,10 +23,13 @@ RULE = Rule(
     what="block_count against the blk.N tensors over all parts of a split file; a block that lacks tensors which "
     "llama.cpp calls for in every block of the architecture; for other architectures, an inner block that lacks "
     "tensors of its neighbours; a block that lacks what the live version has there; no token_embd, no norm behind the "
-    "last block.",
+    "last block; a number of blocks and no tensors at all.",
     why="llama.cpp stops with 'missing tensor' when it loads the file, after the old model was let go",
     hint="convert or quantise the model again; fetch the parts that are missing",
-    exemptions=("files without tensors, which hold a vocabulary only", "adapters, projectors and calibration data"),
+    exemptions=(
+        "a vocabulary beside a model, or without a number of blocks",
+        "adapters, projectors and calibration data",
+    ),
 )
 
 # Files that hold something else than a language model, and families that leave blocks empty on purpose.
@@ -39,8 +43,8 @@ def check(ctx: Context) -> Iterator[Finding]:
     after = _models(ctx.new)
     for name, model in after.items():
         old = before.get(name) or (next(iter(before.values())) if len(before) == len(after) == 1 else None)
-        found = _faults(model)
-        known = set(_faults(old)) if found and old is not None else set[str]()
+        found = [*_faults(model), *_hollow(ctx.new, after, model)]
+        known = {*_faults(old), *_hollow(ctx.old, before, old)} if found and ctx.old and old else set[str]()
         for message in found:
             level, more = ("hot", ", as in the live version") if message in known else ("breaks", "")
             yield ctx.finding(RULE, level, message + more, path=model.file)
@@ -66,6 +70,15 @@ def _models(side: Side) -> dict[str, GgufModel]:
             first.file, first.size, first.version, first.little, first.metadata, tensors, first.data_begin
         )
     return merged
+
+
+def _hollow(side: Side, models: dict[str, GgufModel], model: GgufModel) -> Iterator[str]:
+    """What says how many blocks it has and holds none, where nothing else is there to serve: llama.cpp's test files
+    are made so, of a vocabulary alone."""
+    count = model.get("block_count")
+    own = isinstance(count, int) and count > 0 and model.metadata.get("general.type") not in _OTHERS
+    if own and not any(each.tensors for each in models.values()) and containers(side.tree) == {"gguf"}:
+        yield "there is a block_count and no tensor: the file holds a vocabulary alone, which nobody can serve"
 
 
 def _judged(model: GgufModel) -> dict[str, Stack]:
