@@ -8,10 +8,11 @@ from typing import Any
 
 from ....report.finding import Severity
 from ..config.cfg_ctx import effective
-from ..rulebase import Context, Finding, Rule
+from ..rulebase import Context, Finding, Level, Rule
 from ..side import Side
 from .changes import quoted
 from .judge import encode_level, file_of
+from .padded import unwritten
 
 RULE = Rule(
     id="TOK-SIDE",
@@ -27,7 +28,7 @@ RULE = Rule(
     good='{"padding_side": "left"}',
     example="json",
     exemptions=(
-        "a default that is only written out",
+        "a default that is only written out: padding on the left for Llama's, Gemma's, Cohere's and XLNet's classes",
         "a limit that grows, as long as it keeps texts within the positions of an encoder that fails beyond them",
         "a limit that the context of the model lies below",
     ),
@@ -42,7 +43,11 @@ _BY_LIBRARY = (
 _TABLES = frozenset(
     ("bert", "roberta", "xlm-roberta", "xlm-roberta-xl", "distilbert", "camembert", "mpnet", "electra", "albert")
 ) | {"ernie", "layoutlm", "layoutlmv2", "layoutlmv3", "longformer", "big_bird", "mobilebert", "squeezebert", "luke"}
-_SIDES = {"padding_side": "right", "truncation_side": "right"}
+_FILE = "tokenizer_config.json"
+_RELEASES = (
+    "where nothing is written, some releases of transformers pad such a tokenizer on the left and others on the right: "
+    "contract.runtimes.transformers tells which serves"
+)
 
 
 def check(ctx: Context) -> Iterator[Finding]:
@@ -132,23 +137,23 @@ def _configured(ctx: Context, old_side: Side) -> Iterator[Finding]:
     old, new = old_side.tokenizer_config, ctx.new.tokenizer_config
     if old is None or new is None:
         return
-    for key, default in _SIDES.items():
-        before, after = old.get(key) or default, new.get(key) or default
-        # The library's default is right; a family may have another one, so a missing key tells nothing.
-        if before != after and (key in old) == (key in new):
-            yield ctx.finding(
-                RULE, "breaks", f"{key} differs", path="tokenizer_config.json", pointer=f"/{key}", old=before, new=after
-            )
-        elif before != after:
-            yield ctx.finding(
-                RULE,
-                "breaks" if key in new else "unproven",
-                f"{key} is only in one of the two",
-                path="tokenizer_config.json",
-                pointer=f"/{key}",
-                old=old.get(key),
-                new=new.get(key),
-            )
+    for key in ("padding_side", "truncation_side"):
+        before, after = old.get(key), new.get(key)
+        if (before is None) == (after is None):
+            if before != after:
+                message = f"{key} differs"
+                yield ctx.finding(RULE, "breaks", message, path=_FILE, pointer=f"/{key}", old=before, new=after)
+            continue
+        side = old_side if before is None else ctx.new
+        means = unwritten(ctx, side) if key == "padding_side" else "right"
+        if (before or after) == means:
+            continue
+        # Where nothing is written after, a family of its own may still pad as before.
+        own = means is None or (means == "right" and after is None)
+        level: Level = "unproven" if own else "breaks"
+        why = _RELEASES if means is None else ""
+        message = f"{key} is only in one of the two"
+        yield ctx.finding(RULE, level, message, path=_FILE, pointer=f"/{key}", old=before, new=after, why=why)
     yield from _limits(ctx, old_side, (old.get("model_max_length"), new.get("model_max_length")))
 
 
@@ -168,7 +173,7 @@ def _limits(ctx: Context, old_side: Side, said: tuple[Any, Any]) -> Iterator[Fin
         RULE,
         level,
         message,
-        path="tokenizer_config.json",
+        path=_FILE,
         pointer="/model_max_length",
         old=said[0],
         new=said[1],
