@@ -96,6 +96,10 @@ def moved(ctx: Context, rule: Rule, role: Role, cost: str, *, gained: Level) -> 
     texts = old.content is not None and new.content is not None and old.content != new.content
     ids = bool(old.ids) and bool(new.ids) and old.ids != new.ids
     before, after = _elsewhere(ctx.old, ctx.new, role)
+    if role == "eos" and ids and not texts and _numbers(ctx.old, old) and _numbers(ctx.new, new):
+        stops = declared(ctx.old, role), declared(ctx.new, role)
+        if stops[0] <= stops[1]:
+            return  # the token is the same as far as anything says; GEN-EOS judges the numbers at which answers end
     if not texts and not ids and role in ("bos", "pad") and before and after and before != after:
         yield ctx.finding(
             rule,
@@ -145,6 +149,12 @@ def moved(ctx: Context, rule: Rule, role: Role, cost: str, *, gained: Level) -> 
         why=cost,
         plan=("reload-tokenizer",),
     )
+
+
+def _numbers(side: Side, found: Special) -> bool:
+    """Whether the ids of a token are what the model's configuration lists, since no tokenizer gives its text one."""
+    tokenizer = side.tokenizer
+    return found.content is None or tokenizer is None or tokenizer.id_of(found.content) is None
 
 
 def _unread(side: Side) -> bool:

@@ -78,3 +78,37 @@ def test_the_message_says_who_still_stops(tmp_path: Path) -> None:
     found = dict(levels(report))
     assert "only servers that add the tokenizer's eos stop there" in found["unproven"]
     assert "only servers that read config.json beside generation_config.json" in found["breaks"]
+
+
+WITHOUT = {"tokenizer.json"}
+
+
+def lone(config: Any, generation: Any = None) -> dict[str, Any]:
+    """A model whose folder has no tokenizer file: config.json alone gives the token's text a number."""
+    return {name: file for name, file in model(generation, config).items() if name not in WITHOUT}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        # generation_config.json lists both all the while.
+        (lone(EOT, [EOS, EOT]), lone([EOS, EOT], [EOS, EOT]), "hot"),
+        (lone([EOS, EOT], [EOS, EOT]), lone(EOT, [EOS, EOT]), "hot"),
+        # One more, of which nothing says whether it is text: GEN-EOS judges it.
+        (lone(EOT), lone([EOS, EOT]), "unproven"),
+        (lone([EOS, EOT]), lone(EOT), "breaks"),
+        (lone(EOT), lone(EOS), "breaks"),
+        (lone(EOT, [EOT]), lone([EOS, EOT], [EOS, EOT]), "unproven"),
+    ],
+)
+def test_stops_of_a_folder_without_a_tokenizer(
+    tmp_path: Path, old: dict[str, Any], new: dict[str, Any], verdict: str
+) -> None:
+    report = kit.judge(tmp_path, old, new)
+    assert kit.verdict(report) == verdict, [(f.rule, f.message) for f in report.findings]
+
+
+def test_a_stop_more_is_no_other_eos_token(tmp_path: Path) -> None:
+    found = kit.levels(kit.judge(tmp_path / "more", lone(EOT), lone([EOS, EOT])))
+    assert (found.get("TOK-EOS"), found["GEN-EOS"]) == (None, "unproven")
+    assert kit.levels(kit.judge(tmp_path / "other", lone(EOT), lone(EOS)))["TOK-EOS"] == "breaks"
