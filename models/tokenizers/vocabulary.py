@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 from ..errors import UnreadableModel
-from ..hf_config import read_json_config
+from ..hf_config import read_json_config, token_content
 from ..strict_json import as_integer, loads_object
-from ..tokenizer import MAX_ID, MAX_TOKENS, Part, Tokenizer
+from ..tokenizer import MAX_ID, MAX_TOKENS, AddedToken, Part, Tokenizer
 from ..tree import ModelTree, TreeFile
 from .extras import added_tokens
 
@@ -56,7 +57,7 @@ def _wordpiece(path: str, text: str, config: dict[str, Any], tree: ModelTree) ->
             "continuing_subword_prefix": "##",
             "max_input_chars_per_word": 100,
         },
-        added=added_tokens(tree),
+        added=_literals(tree, vocab, config),
         normalizer={
             "type": "BertNormalizer",
             "clean_text": True,
@@ -66,6 +67,29 @@ def _wordpiece(path: str, text: str, config: dict[str, Any], tree: ModelTree) ->
         },
         pre_tokenizer={"type": "BertPreTokenizer"},
     )
+
+
+def _literals(tree: ModelTree, vocab: Mapping[str, int], config: dict[str, Any]) -> tuple[AddedToken, ...]:
+    """The added tokens, and the special ones that BertTokenizer keeps whole in texts, whatever its files say."""
+    found = added_tokens(tree)
+    known = {each.content for each in found}
+    declared = tree.files.get("special_tokens_map.json")
+    named = {**(read_json_config(declared.path) if declared is not None else {}), **config}
+    special: dict[str, AddedToken] = {}
+    for role, usual in _SPECIAL.items():
+        said = named.get(f"{role}_token")
+        content = token_content(said) or usual
+        if content in vocab and content not in known:
+            flags = cast("dict[str, Any]", said) if isinstance(said, dict) else dict[str, Any]()
+            lstrip, rstrip = flags.get("lstrip") is True, flags.get("rstrip") is True
+            special[content] = AddedToken(
+                vocab[content], content, special=True, lstrip=lstrip, rstrip=rstrip, normalized=False
+            )
+    return (*found, *special.values())
+
+
+# What the special tokens of BertTokenizer are called unless its files say otherwise.
+_SPECIAL = {"unk": "[UNK]", "sep": "[SEP]", "pad": "[PAD]", "cls": "[CLS]", "mask": "[MASK]"}
 
 
 def _bpe(path: str, text: str, config: dict[str, Any], tree: ModelTree) -> Tokenizer:

@@ -285,3 +285,23 @@ def test_nothing_is_read_that_the_library_refuses(part: str, component: kit.Json
             with pytest.raises(UnreadableModel):
                 parse(document)
     parse(kit.changed(kit.byte_level(), part, component))
+
+
+def test_special_tokens_of_a_word_piece_vocabulary_match_in_text(tmp_path: Path) -> None:
+    """BertTokenizer and BertWordPieceTokenizer keep them whole, under the names that their files give."""
+    from tokenizers import BertWordPieceTokenizer
+
+    words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n<s>\n"
+    folder = kit.model(tmp_path / "w", {"vocab.txt": words})
+    ours = read_tokenizer(read_tree(folder))
+    theirs = BertWordPieceTokenizer(str(folder / "vocab.txt")).get_added_tokens_decoder()
+    assert ours is not None
+    assert {each.id: each.content for each in ours.literals} == {number: t.content for number, t in theirs.items()}
+    assert {each.flags for each in ours.literals} == {(True, False, False, False, False)}
+    said = {"cls_token": "<s>", "mask_token": {"content": "[MASK]", "lstrip": True}, "pad_token": "nowhere"}
+    folder = kit.model(tmp_path / "n", {"vocab.txt": words, "tokenizer_config.json": said})
+    ours = read_tokenizer(read_tree(folder))
+    assert ours is not None
+    assert [(each.content, each.lstrip) for each in ours.literals] == [
+        ("[UNK]", False), ("[SEP]", False), ("<s>", False), ("[MASK]", True),
+    ]  # fmt: skip
