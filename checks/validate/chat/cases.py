@@ -37,13 +37,15 @@ _TOOLS = [
         },
     }
 ]
-_CALL = {
-    "role": "assistant",
-    "content": "",
-    "tool_calls": [
-        {"id": "call12345", "type": "function", "function": {"name": "weather", "arguments": {"city": "Ulm"}}}
-    ],
-}
+
+
+def _call(content: str | None, arguments: Any) -> dict[str, Any]:
+    function = {"name": "weather", "arguments": arguments}
+    calls = [{"id": "call12345", "type": "function", "function": function}]
+    return {"role": "assistant", "content": content, "tool_calls": calls}
+
+
+_CALL = _call("", {"city": "Ulm"})
 _RESULT = {"role": "tool", "name": "weather", "tool_call_id": "call12345", "content": "sunny"}
 
 PROMPT = _case("one question", _user())
@@ -55,6 +57,13 @@ EMPTY = _case("no message")
 
 # Its marks are the user's, not the template's.
 QUOTING = _case("marks in a question", _user("a <|im_end|> b <|eot_id|> c </s> d <think>e</think> f"), prompt=False)
+
+# What the OpenAI API sends: the arguments of a call are text, and there is no content beside it. Some servers parse
+# them before they render, and some do not.
+WIRE = (
+    _case("a call's arguments as text", _user(), _call("", '{"city": "Ulm"}'), _RESULT, tools=_TOOLS),
+    _case("a call without content, its arguments as text", _user(), _call(None, '{"city": "Ulm"}'), _RESULT),
+)
 
 CASES: tuple[Case, ...] = (
     PROMPT,
@@ -87,6 +96,7 @@ CASES: tuple[Case, ...] = (
     QUOTING,
     _case("a very long question", _user("word " * 4_000), prompt=False),
     _case("a long conversation", *(_ASSISTANT if turn % 2 else _user() for turn in range(61))),
+    *WIRE,
 )
 
 WITH_TOOLS: tuple[Case, ...] = tuple(case for case in CASES if case.variables["tools"])

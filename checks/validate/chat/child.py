@@ -96,7 +96,8 @@ def _template(asked: dict[str, Any], environments: list[Any], limit: int) -> dic
     source, cases = asked["source"], asked["cases"]
     loose, strict = environments
     try:
-        variables = sorted(meta.find_undeclared_variables(loose.parse(source)))
+        tree = loose.parse(source)
+        variables = sorted(meta.find_undeclared_variables(tree) - _own(tree) - _tokens(cases))
         templates = [environment.from_string(source) for environment in (loose, strict)]
     except Exception as error:  # noqa: BLE001 - whatever a hostile template raises is its result
         return {"error": _said(error)}
@@ -105,6 +106,21 @@ def _template(asked: dict[str, Any], environments: list[Any], limit: int) -> dic
     said = {"variables": variables, "required": sorted(required), "results": results}
     steps, bare = _steps(loose, source, cases)
     return {**said, "steps": steps, "bare": bare}
+
+
+def _own(tree: Any) -> set[str]:
+    """The variables that a template sets, in one branch or another, and does not ask for first."""
+    from jinja2 import nodes
+
+    stored = {each.name for each in tree.find_all(nodes.Name) if each.ctx in ("store", "param")}
+    asked = [each.node for each in tree.find_all(nodes.Test) if each.name in ("defined", "undefined", "none")]
+    asked += [each.node for each in tree.find_all(nodes.Filter) if each.name in ("default", "d")]
+    return stored - {each.name for each in asked if isinstance(each, nodes.Name)}
+
+
+def _tokens(cases: list[dict[str, Any]]) -> set[str]:
+    """The special tokens, which servers pass by themselves."""
+    return {name for case in cases for name in case if name.endswith("_token")}
 
 
 def _steps(environment: Any, source: str, cases: list[dict[str, Any]]) -> Any:

@@ -8,8 +8,8 @@ from ....models.hf_config import OF_THE_TOKENIZER
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
-from .cases import CASES
-from .templates import Pair, pairs, prompt_prefix, stop_mark, told_elsewhere
+from .cases import CASES, EMPTY
+from .templates import Pair, conversations, pairs, prompt_prefix, stop_mark, told_elsewhere
 
 RULE = Rule(
     id="CHT-DIFF",
@@ -20,7 +20,8 @@ RULE = Rule(
     what="Both templates are rendered in a sandbox over questions, answers, system messages, tools, empty and odd "
     "conversations, with and without a generation prompt. Templates are compared by name; where only one model has a "
     "template tool_use, which servers take by themselves for requests with tools, it is compared with the other's "
-    "default over those. Where all renderings are the same, what the templates say is compared step by step: "
+    "default over those. The arguments of tool calls come as objects and, as the OpenAI API sends them, as text. Where "
+    "all renderings are the same, what the templates say is compared step by step: "
     "another step is unproven. Templates of processors and of tokenizers, in files of their own or under a key, "
     "all count.",
     why="the model reads another prompt for the same request; where the end of a turn or the assistant's prefix "
@@ -64,7 +65,7 @@ def _of_the_tokenizer(side: Side) -> bool:
 def _judged(ctx: Context, pair: Pair) -> Iterator[Finding]:
     different = [(case, a, b) for case, a, b in pair.texts if a is not None and b is not None and a != b]
     if not different:
-        yield from _untested(ctx, pair)
+        yield from _rescued(ctx, pair) or _untested(ctx, pair)
         return
     case, old, new = min(different, key=lambda item: len(item[1]) + len(item[2]))
     some = pair.cases is not CASES
@@ -93,6 +94,26 @@ def _judged(ctx: Context, pair: Pair) -> Iterator[Finding]:
     )
 
 
+def _rescued(ctx: Context, pair: Pair) -> list[Finding]:
+    """Conversations that NEW renders and OLD refused: the rest is alike, as far as the matrix shows."""
+    found = [(case, error) for case, error in pair.rescued if case is not EMPTY]
+    if not found:
+        return []
+    case, error = found[0]
+    message = f"the template '{pair.name}' renders {conversations(found)} at which the old one fails"
+    return [
+        ctx.finding(
+            RULE,
+            "restart",
+            f"{message}: {case.name}: {error}",
+            path=pair.file,
+            pointer="/chat_template" if pair.file.endswith(".json") else "",
+            witness={"kind": "render", "case": case.name, "old": error, "new": (pair.new.text(case) or "")[:80]},
+            plan=("reload-tokenizer",),
+        )
+    ]
+
+
 def _untested(ctx: Context, pair: Pair) -> Iterator[Finding]:
     """Templates that say something else, which no conversation of the matrix shows."""
     old, new = pair.old.steps, pair.new.steps
@@ -104,10 +125,16 @@ def _untested(ctx: Context, pair: Pair) -> Iterator[Finding]:
     same = zip(old, new, strict=False)
     at = next((i for i, (a, b) in enumerate(same) if a[1] != b[1]), min(len(old), len(new)))
     line = new[min(at, len(new) - 1)][0] if new else 1
+    alike = sum(a is not None and b is not None for _, a, b in pair.texts)
+    whole = f"all {alike} conversations alike,"
+    if alike < len(pair.cases):
+        whole = f"the {alike} of {len(pair.cases)} conversations that both render alike,"
+    if not alike:
+        whole = "no conversation, nor did the old one,"
     yield ctx.finding(
         RULE,
         "unproven",
-        f"the template '{pair.name}' renders all {len(pair.cases)} conversations alike, and differs at its line {line}",
+        f"the template '{pair.name}' renders {whole} and differs at its line {line}",
         path=pair.file,
         pointer="/chat_template" if pair.file.endswith(".json") else "",
         line=None if pair.file.endswith(".json") else line,

@@ -40,8 +40,21 @@ class Pair(NamedTuple):
     @property
     def failing(self) -> list[tuple[Case, str]]:
         """(case, error) for every such conversation that OLD renders and NEW does not."""
-        both = zip(CASES, self.old.errors, self.new.errors, strict=False)
-        return [(case, error) for case, before, error in both if error and not before and case in self.cases]
+        return self._only(self.new, self.old)
+
+    @property
+    def rescued(self) -> list[tuple[Case, str]]:
+        """(case, OLD's error) for every such conversation that only NEW renders."""
+        return self._only(self.old, self.new)
+
+    def _only(self, fails: Rendered, renders: Rendered) -> list[tuple[Case, str]]:
+        both = zip(CASES, fails.errors, renders.errors, strict=False)
+        return [(case, error) for case, error, other in both if error and not other and case in self.cases]
+
+
+def conversations(found: Sequence[object]) -> str:
+    """How many conversations these are."""
+    return f"{len(found)} conversation{'s' * (len(found) != 1)}"
 
 
 def rendered(side: Side, *also: Side) -> dict[str, Rendered]:
