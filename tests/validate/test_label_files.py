@@ -108,7 +108,7 @@ def test_a_dictionary_without_a_graph_is_not_known(tmp_path: Path) -> None:
     assert rules(validate(sides[1], sides[0], contract=Contract())) == {"FIL-OPAQUE": "unproven"}
 
 
-@pytest.mark.parametrize(("new", "verdict"), [("b\na\n", "breaks"), ("a\r\nb\r\n", "hot")])
+@pytest.mark.parametrize(("new", "verdict"), [("b\na\n", "breaks"), ("a\nb", "hot"), ("a\r\nb\r\n", "unproven")])
 def test_labels_that_a_triton_configuration_names(tmp_path: Path, new: str, verdict: str) -> None:
     sides = [
         folder(tmp_path / side, {"m/config.pbtxt": TRITON, "m/1/model.onnx": GRAPH, "m/birds.lst": text})

@@ -110,7 +110,10 @@ def test_folders_that_hold_nothing_and_are_not_served(
 
 
 def test_an_ensemble_and_other_backends_need_no_files(tmp_path: Path) -> None:
-    for number, config in enumerate(('name: "m"\nplatform: "ensemble"\n', 'name: "m"\nbackend: "identity"\n')):
+    step = 'step { model_name: "n" input_map { key: "x" value: "a" } output_map { key: "y" value: "b" } }'
+    ends = 'input { name: "a" data_type: TYPE_FP32 dims: [3] } output { name: "b" data_type: TYPE_FP32 dims: [1] }'
+    ensemble = f'name: "m"\nplatform: "ensemble"\n{ends}\nensemble_scheduling {{ {step} }}\n'
+    for number, config in enumerate((ensemble, 'name: "m"\nbackend: "identity"\n')):
         root = repository(tmp_path / str(number), {}, config, empty="1") / "n"
         folder(root, {"config.pbtxt": CONFIG.replace('"m"', '"n"'), "1/model.onnx": model()})
         assert alone(root.parent).facts["verdict"] == "equal"

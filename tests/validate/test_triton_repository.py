@@ -118,7 +118,7 @@ def test_a_reshape_is_what_the_model_gets(tmp_path: Path) -> None:
     config = CONFIG.replace("dims: [ 3 ]", "dims: [ 1, 3 ] reshape { shape: [ 3 ] }")
     assert judged(tmp_path / "1", repository(config)).facts["verdict"] == "equal"
     other = CONFIG.replace("dims: [ 3 ]", "dims: [ 3 ] reshape { shape: [ 4 ] }")
-    assert judged(tmp_path / "2", repository(other)).facts["verdict"] == "restart"
+    assert judged(tmp_path / "2", repository(other)).facts["verdict"] == "breaks"
 
 
 def ensemble(called: str = "ranker", version: str = "-1", key: str = "x", out: str = "y") -> Files:
@@ -144,7 +144,7 @@ ensemble_scheduling {{ step [ {{ model_name: "{called}" model_version: {version}
 def test_an_ensemble_calls_what_is_there(tmp_path: Path, chain: Files, says: str) -> None:
     report = judged(tmp_path, repository() | chain)
     assert report.facts["verdict"] == "breaks"
-    assert [says in each for each in told(report)] == [True], told(report)
+    assert any(says in each for each in told(report)), told(report)
 
 
 @pytest.mark.parametrize("version", ["-1", "1"])

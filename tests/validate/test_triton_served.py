@@ -1,4 +1,4 @@
-"""Which folders the real Triton Inference Server takes for versions, next to what is said of them here."""
+"""Which folders and configurations the real Triton Inference Server takes, next to what is said of them here."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
 from services.triton import free_ports, unpacked
 from validate.build import folder
+from validate.triton_cases import REFUSED, TAKEN
 
 pytestmark = pytest.mark.slow
 
@@ -58,6 +59,8 @@ def server(
     code = MODEL.replace("SITE", repr(str(triton / "site")))
     files = {f"{name}/config.pbtxt": CONFIG for name in MODELS}
     files |= {f"{name}/{each}/model.py": code for name, (folders, _) in MODELS.items() for each in folders}
+    for name, text in ({name: text for name, (text, _) in REFUSED.items()} | TAKEN).items():
+        files |= {f"{name}/config.pbtxt": text, f"{name}/1/model.py": code}
     repository = folder(path / "repository", files)
     home = triton / "pytriton" / "tritonserver"
     http, grpc = free_ports(2)
@@ -106,3 +109,15 @@ def test_what_triton_serves(server: tuple[str, Path, Path], name: str) -> None:
             asked(address, f"models/{name}/load", 60)
     ready = [each for each in asked(address, "index", 30) if each["name"] == name and each.get("state") == "READY"]
     assert bool(ready) is serves
+
+
+@pytest.mark.parametrize("name", [*REFUSED, *TAKEN])
+def test_what_triton_says_to_a_configuration(server: tuple[str, Path, Path], name: str) -> None:
+    address, repository, _ = server
+    assert validate(repository / name, contract=Contract()).facts["consistent"] is (name in TAKEN)
+    if name in TAKEN:
+        asked(address, f"models/{name}/load", 60)
+        asked(address, f"models/{name}/unload", 60)
+    else:
+        with pytest.raises(urllib.error.HTTPError):
+            asked(address, f"models/{name}/load", 60)

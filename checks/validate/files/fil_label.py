@@ -8,7 +8,7 @@ from ....models.errors import UnreadableModel
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
-from .label_files import MAX, label_files, listed
+from .label_files import MAX, label_files, listed, named
 from .labels import difference, labels
 
 RULE = Rule(
@@ -23,7 +23,7 @@ RULE = Rule(
     why="the model answers with an index; every client and server that holds the old list reads another class",
     hint="append new labels and train the head accordingly, or ship the clients first",
     exemptions=(
-        "line ends of another system, and whether the last line has one",
+        "line ends of another system where Triton does not read them, and whether the last line has one",
         "the order of lines that say their index themselves, and columns that count",
     ),
     references=("https://github.com/triton-inference-server/server/issues/36",),
@@ -53,6 +53,9 @@ def _compared(ctx: Context, old: Side, name: str) -> Iterator[Finding]:
     changed = difference(before, after)
     if changed:
         yield ctx.finding(RULE, "breaks", changed, path=name)
+    elif name in named(ctx.new) and len({"\r\n" in (text or "") for text in texts}) > 1:
+        message = f"only one '{name}' ends its lines with carriage returns, which Triton takes for a part of each label"
+        yield ctx.finding(RULE, "unproven", message, path=name)
     elif len({(text or "").startswith(_MARK) for text in texts}) > 1:
         message = f"only one '{name}' begins with a byte order mark, which readers may take for a part of a label"
         yield ctx.finding(RULE, "unproven", message, path=name)

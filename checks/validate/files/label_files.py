@@ -7,7 +7,6 @@ characters (PaddleOCR, sherpa-onnx) count beside a graph only, for elsewhere a t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from ....models.errors import UnreadableModel
@@ -27,24 +26,23 @@ def label_files(side: Side) -> dict[str, TreeFile]:
     """The lists of a model by name, those that are here as a whole."""
     found = {file.name: file for file in side.tree.of("labels")}
     graph = not side.tree.kinds.isdisjoint({"onnx", "engine"})
-    named = set(_named(side)) if "triton" in side.tree.kinds else set[str]()
+    told = named(side)
     for file in (each for each in side.tree.of("other") if not each.partial and each.size <= MAX):
         base = file.name.rpartition("/")[2].lower()
-        if file.name in named or re.fullmatch(_LABELS, base) or (graph and re.fullmatch(_CHARACTERS, base)):
+        if file.name in told or re.fullmatch(_LABELS, base) or (graph and re.fullmatch(_CHARACTERS, base)):
             found[file.name] = file
     return found
 
 
-def _named(side: Side) -> Iterator[str]:
+def named(side: Side) -> set[str]:
     """What a config.pbtxt calls the labels of an output."""
     try:
         configs = list(side.triton.values())
     except UnreadableModel:
-        return  # the rules on config.pbtxt say so
-    for config in configs:
-        for each in config.outputs:
-            if each.labels:
-                yield f"{config.folder}/{each.labels}".lstrip("/")
+        return set()  # the rules on config.pbtxt say so
+    return {
+        f"{config.folder}/{each.labels}".lstrip("/") for config in configs for each in config.outputs if each.labels
+    }
 
 
 def listed(name: str, text: str) -> list[str] | None:

@@ -24,10 +24,14 @@ RULE = Rule(
     summary="config.pbtxt and the model disagree, or its promises to clients changed",
     what="Names, data types, dims and max_batch_size of config.pbtxt against the model.onnx of each version, with what "
     "Triton fills in itself (controls and states of sequences, facts about a batch), and against the configuration "
-    "that serves now; whether files, versions and models that it names are there, and every version that it serves.",
+    "that serves now; whether files, versions and models that it names are there, and every version that it serves; "
+    "what Triton refuses whatever the model is, and ensembles whose tensors do not fit the models that they call.",
     why="one config.pbtxt serves all versions: Triton refuses the new version, or clients get another contract",
     hint="write config.pbtxt for the new model, or let the ONNX backend complete it (leave inputs and outputs out)",
-    references=("https://github.com/triton-inference-server/server/issues/7406",),
+    references=(
+        "https://github.com/triton-inference-server/server/issues/7406",
+        "https://github.com/triton-inference-server/core/blob/main/src/model_config_utils.cc",
+    ),
     exemptions=(
         "a configuration that leaves inputs and outputs to auto-completion",
         "edits of instance groups, threads and memory",

@@ -159,10 +159,10 @@ def _declared(root: Message, kind: str) -> Iterator[Declared]:
         yield Declared(
             str(each.scalar("name") or ""),
             _type(each.scalar("data_type")),
-            _sizes(each, "dims"),
+            sizes(each, "dims"),
             field.name_span.line,
             true(each.scalar("optional")),
-            _sizes(reshape[-1], "shape") if reshape else None,
+            sizes(reshape[-1], "shape") if reshape else None,
             str(each.scalar("label_filename") or ""),
             true(each.scalar("allow_ragged_batch")),
         )
@@ -187,7 +187,7 @@ def given(config: TritonModel) -> list[Given]:
         for field in sequences.all("state"):
             if isinstance(each := field.value, Message):
                 name, kept = (str(each.scalar(f"{side}_name") or "") for side in ("input", "output"))
-                kind, dims = _type(each.scalar("data_type")), _sizes(each, "dims")
+                kind, dims = _type(each.scalar("data_type")), sizes(each, "dims")
                 found.append(Given(name, "state", kind, dims, field.name_span.line, kept))
     for field in config.root.all("batch_input"):
         if isinstance(each := field.value, Message):
@@ -201,7 +201,8 @@ def batch_outputs(config: TritonModel) -> set[str]:
     return {str(t.value) for each in config.root.messages("batch_output") for t in each.all("target_name")}
 
 
-def _sizes(message: Message, name: str) -> tuple[int, ...]:
+def sizes(message: Message, name: str) -> tuple[int, ...]:
+    """The numbers of a repeated field."""
     return tuple(each.value for each in message.all(name) if isinstance(each.value, int))
 
 

@@ -10,6 +10,8 @@ from ...lint.sources.pbtxt import Message
 from ..rulebase import Level
 from ..side import Side
 from .triton import TritonModel
+from .triton_ensemble import circle, dangling, steps, unfit
+from .triton_refused import refused
 from .versions import VERSION, folders, policy, present, served_versions, taken_for
 
 _MODELS = frozenset({"onnx", "engine", "pickle", "safetensors", "gguf"})
@@ -43,17 +45,23 @@ def problems(side: Side, configs: dict[str, TritonModel], config: TritonModel) -
     for field in dict.fromkeys(each.name for each in config.root.fields):
         if field not in _FIELDS:
             yield Problem("unproven", f"Triton knows no field '{field}' and refuses the file", field)
+    for message, field in (*refused(config), *((each, "ensemble_scheduling") for each in dangling(config))):
+        yield Problem("breaks", f"{message}: Triton refuses the model", field)
     prefix = f"{config.folder}/" if config.folder else ""
     for each in config.outputs:
         if each.labels and f"{prefix}{each.labels}" not in side.tree.files:
             message = f"the labels of output '{each.name}' are not there: '{each.labels}'"
             yield Problem("breaks", f"{message}, Triton refuses the model", "output/label_filename")
     yield from _versions(side, config, prefix)
-    for step in (step for each in config.root.messages("ensemble_scheduling") for step in each.messages("step")):
-        called = str(step.scalar("model_name") or "")
-        if len(configs) > 1:  # alone, an ensemble says nothing about the models it calls
-            yield from _step(side, configs, called, step.scalar("model_version"))
-            yield from _maps(configs, called, step)
+    if len(configs) > 1:  # alone, an ensemble says nothing about the models it calls
+        for step in steps(config):
+            name = str(step.scalar("model_name") or "")
+            yield from _step(side, configs, name, step.scalar("model_version"))
+            yield from _maps(configs, name, step)
+        called = {each.folder.rpartition("/")[2]: each for each in configs.values()}
+        around = ["the ensemble calls itself"] if circle(config, called) else []
+        for message in (*around, *unfit(config, called)):
+            yield Problem("breaks", f"{message}: Triton refuses the ensemble", "ensemble_scheduling")
 
 
 def _versions(side: Side, config: TritonModel, prefix: str) -> Iterator[Problem]:
