@@ -15,7 +15,7 @@ def change(old: Any, new: Any) -> str:
         return whole
     match old, new:
         case {**a}, {**b}:
-            other = [f"{key} {short(a[key])} → {short(b[key])}" for key in a if key in b and a[key] != b[key]]
+            other = [_entry(str(key), a[key], b[key]) for key in a if key in b and a[key] != b[key]]
         case [*a], [*b]:
             other = []
         case _:
@@ -23,9 +23,10 @@ def change(old: Any, new: Any) -> str:
     parts = (
         ("without", [str(each) for each in a if each not in b]),
         ("with", [str(each) for each in b if each not in a]),
-        ("with", other),
     )
-    said = ", ".join(f"{word} {_named(each)}" for word, each in parts if each)
+    said = ", ".join(
+        [*(f"{word} {_named(each)}" for word, each in parts if each), *([_listed(other)] if other else [])]
+    )
     return f"{len(a)} → {len(b)} entries, {said or 'in another order'}"
 
 
@@ -41,9 +42,26 @@ def short(value: Any) -> str:
             return text[: _MOST - 1] + "…"
 
 
+def _entry(key: str, old: Any, new: Any) -> str:
+    """What differs under a key: of an object, its keys that do."""
+    match old, new:
+        case {**a}, {**b}:
+            return ", ".join(
+                f"{key}/{name} {short(a.get(name))} → {short(b.get(name))}"
+                for name in dict.fromkeys([*a, *b])
+                if a.get(name) != b.get(name)
+            )
+        case _:
+            return f"{key} {short(old)} → {short(new)}"
+
+
 def _named(values: list[str]) -> str:
+    return _listed([short(each) for each in values])
+
+
+def _listed(values: list[str]) -> str:
     more = f" and {len(values) - _NAMED} more" if len(values) > _NAMED else ""
-    return ", ".join(map(short, values[:_NAMED])) + more
+    return ", ".join(values[:_NAMED]) + more
 
 
 def _text(value: Any) -> str:

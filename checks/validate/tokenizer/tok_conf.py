@@ -8,6 +8,7 @@ from typing import Any
 from ....models.hf_config import token_content
 from ....models.strict_json import describe, items_of
 from ....report.finding import Severity
+from ..config.shown import change
 from ..rulebase import Context, Finding, Level, Rule
 from ..side import Side
 from .repeated import repeated
@@ -31,7 +32,7 @@ RULE = Rule(
         "keys that only repeat what the tokenizer file says: lists of added or special tokens, new names for special "
         "tokens, the byte-level prefix space, and the class with or without Fast",
         "what saving writes out: truncation and padding of tokenizer.json, the library that read it",
-        "how decoded text is cleaned, where the model only classifies",
+        "how decoded text is cleaned, where the model only classifies or embeds",
         "a default that is only written out, and what special_tokens_map.json copies from tokenizer_config.json",
     ),
     reads=("tokenizer-config",),
@@ -45,8 +46,8 @@ _ELSEWHERE = frozenset(
 _NOTES = frozenset(
     ("name_or_path", "_name_or_path", "special_tokens_map_file", "tokenizer_file", "vocab_file", "merges_file")
 ) | {"transformers_version", "processor_class", "_commit_hash", "added_tokens_file", "cache_dir", "device_map"}
-# Which library loaded it, and from where.
-_LOADED = frozenset(("backend", "is_local", "local_files_only"))
+# Which library loaded it, and from where; use_fast is an argument of the call, and is read from nowhere else.
+_LOADED = frozenset(("backend", "is_local", "local_files_only", "use_fast"))
 # What a missing key means, whatever the class.
 _MEANS: dict[str, Any] = {
     "extra_special_tokens": {},
@@ -89,14 +90,13 @@ def check(ctx: Context) -> Iterator[Finding]:
             # 1 is not True: a class may refuse it.
             same = before == after and isinstance(before, bool) == isinstance(after, bool)
             if not judged and not same and not again:
+                message = f"{key} differs{'; it needs transformers >= 5.0' if after == _NEWER else ''}"
                 yield ctx.finding(
                     RULE,
                     _level(ctx, key, before, after),
-                    f"{key} differs{'; it needs transformers >= 5.0' if after == _NEWER else ''}",
+                    f"{message}: {change(before, after)}",
                     path=file,
                     pointer=f"/{key}",
-                    old=before,
-                    new=after,
                     plan=("reload-tokenizer",),
                 )
 
@@ -143,13 +143,15 @@ def _level(ctx: Context, key: str, old: Any, new: Any) -> Level:
         return "breaks"  # every prompt starts or ends otherwise, as in TOK-POST
     if key == "tokenizer_class" and {old, new} == {_READER, _NEWER}:
         return "restart" if new == _NEWER else "hot"
-    if key in _TEXT and not said and ctx.contract.level != "strict" and all(map(_classifies, (ctx.old, ctx.new))):
+    if key in _TEXT and ctx.contract.level != "strict" and all(map(_says_nothing, (ctx.old, ctx.new))):
         return "hot"
     if key in _TEXT and said:
         return "breaks" if ctx.contract.level in ("ids", "strict") else "restart"
     return "unproven"
 
 
-def _classifies(side: Side | None) -> bool:
+def _says_nothing(side: Side | None) -> bool:
+    """Whether the model gives classes or vectors, and never a text."""
     named = [str(each) for each in items_of(((side.config if side is not None else None) or {}).get("architectures"))]
-    return bool(named) and all(each.endswith(_CLASSIFIES) for each in named)
+    pools = side is not None and "pooling" in side.tree.kinds
+    return pools or (bool(named) and all(each.endswith(_CLASSIFIES) for each in named))

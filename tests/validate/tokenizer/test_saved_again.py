@@ -80,6 +80,26 @@ def test_how_text_is_cleaned_is_nothing_to_a_classifier(tmp_path: Path) -> None:
     assert outcome(tmp_path / "c", model(), model(said)) == {"TOK-CONF": "unproven"}
 
 
+def test_how_text_is_cleaned_is_nothing_to_an_embedder(tmp_path: Path) -> None:
+    pools = {"modules.json": "[]"}
+    for name, old, new in (("a", {}, {"clean_up_tokenization_spaces": True}), ("b", {}, {"use_fast": False})):
+        assert outcome(tmp_path / name, model(old, **pools), model(new, **pools)) == {}
+        assert outcome(tmp_path / f"{name} back", model(new, **pools), model(old, **pools)) == {}
+    other = {"clean_up_tokenization_spaces": True}, {"clean_up_tokenization_spaces": False}
+    assert outcome(tmp_path / "other", *(model(each, **pools) for each in other)) == {}
+    # a model that writes cleans its text in another way
+    assert outcome(tmp_path / "writes", *(model(each, **WRITER) for each in other)) == {"TOK-CONF": "restart"}
+    assert outcome(tmp_path / "lost", model({}, **pools), model(other[0], **WRITER))["TOK-CONF"] == "unproven"
+
+
+def test_messages_name_what_differs_in_long_lists(tmp_path: Path) -> None:
+    names = [f"<|{number}|>" for number in range(90)]
+    old, new = ({"additional_special_tokens": each} for each in (names, [*names, "<|more|>"]))
+    report = kit.judge(tmp_path, model(old), model(new))
+    said = [each.message for each in report.findings if each.rule == "TOK-CONF"]
+    assert said == ["additional_special_tokens differs: 90 → 91 entries, with <|more|>"]
+
+
 def lists(vocab: dict[str, int] = VOCAB, merges: list[str] = MERGES) -> dict[str, Any]:
     return {"vocab.json": vocab, "merges.txt": "\n".join(["#version: 0.2", *merges, ""])}
 
