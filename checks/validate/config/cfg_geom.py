@@ -58,8 +58,8 @@ def _plain(side: Side, kind: Any) -> bool:
     """
     if kind is not None:
         return kind == "float32"
-    table = side.weights
-    return table is None or {each.dtype for each in table.tensors.values()} & _FLOATS <= {"F32"}
+    tables = side.weight_sets.values()
+    return {each.dtype for table in tables for each in table.tensors.values()} & _FLOATS <= {"F32"}
 
 
 def _tied(config: dict[str, Any]) -> Any:

@@ -85,9 +85,10 @@ def judged(old: Side, new: Side) -> frozenset[str]:
     """The keys of config.json that the rules on generation judge, or that count for nothing.
 
     Beside a generation_config.json they do not count, unless that says that it was made from them: then releases
-    before 5 of `transformers` make it again.
+    before 5 of `transformers` make it again. Code that comes with a model may read any of them.
     """
-    if not all(generates(side.config or {}) for side in (old, new)):
+    configs = [side.config or {} for side in (old, new)]
+    if not all(generates(each) and not each.get("auto_map") for each in configs):
         return frozenset()
     beside = [side.generation_config for side in (old, new) if side.generation_config is not None]
     if any(each.get("_from_model_config") for each in beside):

@@ -79,6 +79,8 @@ def test_beside_max_new_tokens_max_length_counts_for_nothing(tmp_path: Path) -> 
     assert _levels(tmp_path / "b", both, {"max_length": 512}) == [("GEN-LEN", "breaks"), ("GEN-LEN", "hot")]
 
 
+OWN = {"auto_map": {"AutoModel": "a/b--m.X"}}
+BOTH = [("CFG-OTHER", "unproven"), ("GEN-SAMPLE", "restart")]
 LLAMA = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "max_position_embeddings": 8192}
 WHISPER = {"architectures": ["WhisperForConditionalGeneration"], "model_type": "whisper", "is_encoder_decoder": True}
 
@@ -94,6 +96,7 @@ WHISPER = {"architectures": ["WhisperForConditionalGeneration"], "model_type": "
         (WHISPER, {}, {"forced_decoder_ids": [[1, 50266]]}, [("GEN-SAMPLE", "restart")]),
         (WHISPER, {"max_length": 448}, {}, [("GEN-LEN", "unproven")]),
         (WHISPER, {}, {"max_length": 448}, [("GEN-LEN", "hot")]),
+        (LLAMA | OWN, {"top_k": 2}, {"top_k": 4}, BOTH),  # which may be its experts
         (
             WHISPER | {"architectures": ["WhisperModel"]},
             {"num_beams": 1},
@@ -171,7 +174,7 @@ def test_messages_name_what_differs_in_long_lists(tmp_path: Path) -> None:
     new = {"suppress_tokens": [*range(99), 512], "lang_to_id": {f"<|{n}|>": n + (n == 7) for n in range(90)}}
     report = _report(tmp_path, old, new)
     assert [each.message for each in report.findings] == [
-        "sampling defaults changed: lang_to_id 90 → 90 entries, with <|7|> 7 → 8, "
+        "sampling defaults changed: lang_to_id 90 → 90 entries, <|7|> 7 → 8, "
         "suppress_tokens 100 → 100 entries, without 99, with 512"
     ]
 
