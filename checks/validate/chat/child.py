@@ -97,7 +97,7 @@ def _template(asked: dict[str, Any], environments: list[Any], limit: int) -> dic
     loose, strict = environments
     try:
         tree = loose.parse(source)
-        variables = sorted(meta.find_undeclared_variables(tree) - _own(tree) - _tokens(cases))
+        variables = sorted(meta.find_undeclared_variables(tree) - _own(tree) - _passed(cases))
         templates = [environment.from_string(source) for environment in (loose, strict)]
     except Exception as error:  # noqa: BLE001 - whatever a hostile template raises is its result
         return {"error": _said(error)}
@@ -118,9 +118,9 @@ def _own(tree: Any) -> set[str]:
     return stored - {each.name for each in asked if isinstance(each, nodes.Name)}
 
 
-def _tokens(cases: list[dict[str, Any]]) -> set[str]:
-    """The special tokens, which servers pass by themselves."""
-    return {name for case in cases for name in case if name.endswith("_token")}
+def _passed(cases: list[dict[str, Any]]) -> set[str]:
+    """What servers pass by themselves for every request; tools they have from the client."""
+    return set(cases[0]).intersection(*cases) - {"tools"}
 
 
 def _steps(environment: Any, source: str, cases: list[dict[str, Any]]) -> Any:

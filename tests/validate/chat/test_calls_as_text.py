@@ -95,7 +95,7 @@ def test_variables_that_the_template_sets_are_none_that_clients_send(tmp_path: P
     for name, more, variables in (
         ("1", SET, ""),
         ("2", names, ""),
-        ("3", "{{ bos_token[:0] }}", ""),
+        ("3", "{{ bos_token[:0] }}{% if not add_generation_prompt is defined %}{% endif %}", ""),
         ("4", ASKED, "day, style"),
         ("5", "{% if k %}{% endif %}{{ tone | default('') }}", "k, tone"),
     ):
