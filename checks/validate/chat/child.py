@@ -97,7 +97,7 @@ def _template(asked: dict[str, Any], environments: list[Any], limit: int) -> dic
     loose, strict = environments
     try:
         tree = loose.parse(source)
-        variables = sorted(meta.find_undeclared_variables(tree) - _own(tree) - _passed(cases))
+        variables = sorted(meta.find_undeclared_variables(tree) - _own(tree))
         templates = [environment.from_string(source) for environment in (loose, strict)]
     except Exception as error:  # noqa: BLE001 - whatever a hostile template raises is its result
         return {"error": _said(error)}
@@ -116,11 +116,6 @@ def _own(tree: Any) -> set[str]:
     asked = [each.node for each in tree.find_all(nodes.Test) if each.name in ("defined", "undefined", "none")]
     asked += [each.node for each in tree.find_all(nodes.Filter) if each.name in ("default", "d")]
     return stored - {each.name for each in asked if isinstance(each, nodes.Name)}
-
-
-def _passed(cases: list[dict[str, Any]]) -> set[str]:
-    """What servers pass by themselves for every request; tools they have from the client."""
-    return set(cases[0]).intersection(*cases) - {"tools"}
 
 
 def _steps(environment: Any, source: str, cases: list[dict[str, Any]]) -> Any:
