@@ -24,7 +24,7 @@ _NAMED = (
         ("", "llama", "code_llama", "cohere", "cohere2", "aya_vision", "gemma", "gemma2", "gemma3", "gemma3_text")
     )
     | frozenset(("gemma3n", "gemma3n_text", "t5gemma", "shieldgemma2", "recurrent_gemma", "idefics", "idefics2"))
-    | frozenset(("xlnet", "cpmant", "siglip2"))
+    | frozenset(("xlnet", "cpmant", "siglip2", "paligemma"))
 )
 # What is taken for a family where no class is named: by every release, and by releases 4 alone.
 _OWN = frozenset(("code_llama", "cohere", "gemma", "gemma2", "recurrent_gemma", "idefics", "idefics2"))

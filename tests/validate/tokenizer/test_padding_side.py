@@ -30,6 +30,7 @@ def level(folder: Path, old: kit.Json, new: kit.Json, contract: Contract | None 
         ("LlamaTokenizer", "llama"),
         ("CodeLlamaTokenizer", "code_llama"),
         (GEMMA, "gemma2"),
+        (GEMMA, "paligemma"),
         (COHERE, "cohere"),
         ("XLNetTokenizer", "xlnet"),
         (None, "gemma"),
