@@ -131,7 +131,9 @@ class _Builder:
         step = Step(op, node.domain, inputs, outputs, attributes, version, node.name)
         called = self.functions.get((node.domain, node.op))
         known = not node.domain and node.op in ("If", "Loop", "Scan", "SequenceMap")
-        bodies = [graph for each in attributes.values() for graph in each.graphs] if known else []
+        # What an If does where its condition holds comes first, in whatever order the file has the two.
+        bodies = [graph for name in sorted(attributes, reverse=True) for graph in attributes[name].graphs]
+        bodies = bodies if known else []
         room = depth < MAX_CALLS and len(self.result.steps) < MAX_STEPS
         if called is not None and room:
             self.call(step, called, called.opsets or opsets, depth)

@@ -12,7 +12,8 @@ from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
 from interlock.report.errors import InterlockError
 from validate.graph_cases import Case, model
-from validate.test_graph_meaning import CASES
+from validate.test_graph_meaning import CASES as MEANT
+from validate.test_graph_weightless import CASES as WEIGHTLESS
 
 onnx = pytest.importorskip("onnx")
 np = pytest.importorskip("numpy")
@@ -26,6 +27,7 @@ CONSTANTS = [
     *(np.array(each, object) for each in (["a", "b"], [""])),
 ]
 ROUNDS = 2
+CASES = [*MEANT, *WEIGHTLESS]
 
 
 def changed(text: str, draw: Random) -> Iterator[Any]:

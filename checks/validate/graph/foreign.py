@@ -107,7 +107,7 @@ def _all(reading: Reading) -> list[Told]:
 def _told(reading: Reading, step: Step) -> Told:
     held = [reading.held(each) for each in step.inputs]
     tensors = [each.tensor for each in held if each is not None and each.tensor is not None]
-    weighty = any(map(_weight, tensors)) or "quant" in step.op.lower()
+    weighty = any(map(weight, tensors)) or "quant" in step.op.lower()
     settings = {name: _attribute(reading, each) for name, each in step.attributes.items() if not name.startswith("__")}
     for i, (value, constant) in enumerate(zip(step.inputs, held, strict=True)):
         if constant is None:
@@ -125,7 +125,8 @@ def _made(reading: Reading, value: int) -> str:
     return f"{made[0].op}, output {made[1]}" if made is not None and foreign(made[0]) else ""
 
 
-def _weight(tensor: Initializer) -> bool:
+def weight(tensor: Initializer) -> bool:
+    """Whether a constant was trained: numbers with a fraction, or a matrix of bytes."""
     if tensor.dtype in _BYTES:
         return len(tensor.dims) > 1
     return tensor.dtype.startswith(("float", "double", "bfloat")) and tensor.numel > _FEW
@@ -149,7 +150,7 @@ def _text(number: int, wire: int) -> bool:
 
 
 def _tensor(reading: Reading, tensor: Initializer, few: int, weighty: bool) -> str:
-    if _weight(tensor) and (tensor.dtype in _BYTES or tensor.numel > few):
+    if weight(tensor) and (tensor.dtype in _BYTES or tensor.numel > few):
         return ANY
     if weighty and tensor.dtype != "string" and not tensor.dtype.startswith(("int64", "int32", "bool")):
         return ANY  # a scale, zero point or bias of the weights

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
-from .contract import match
+from .contract import Pair, match
 from .curves import CURVES, FUNCTIONS, UNSURE
 from .families import AFFINE
 from .fills import NAN, fills, native
@@ -14,8 +14,9 @@ from .front import Front, compared, front
 from .influence import mattering
 from .masks import kept
 from .operands import CONVOLUTIONS
+from .paths import same_function
 from .prepared import differences
-from .reading import readings
+from .reading import Reading, readings
 from .taken import changed
 
 RULE = Rule(
@@ -50,51 +51,58 @@ _UNCLEAR = AFFINE | {"", "Gather", "GatherElements", "GatherND", "OneHot", "Wher
 def check(ctx: Context) -> Iterator[Finding]:
     """Inputs that both graphs have."""
     for pair, before, after in readings(ctx):
-        read = mattering(before), mattering(after)
-        keeps = kept(before), kept(after)
-        filled = fills(before), fills(after)
-        for each in changed(before, after):
+        said = list(_said(ctx, pair, before, after))
+        same = any(each.level == "unproven" for each in said) and same_function(before, after)
+        yield from (each for each in said if not (same and each.level == "unproven"))
+
+
+def _said(ctx: Context, pair: Pair, before: Reading, after: Reading) -> Iterator[Finding]:
+    """What differs between two graphs."""
+    read = mattering(before), mattering(after)
+    keeps = kept(before), kept(after)
+    filled = fills(before), fills(after)
+    for each in changed(before, after):
+        yield ctx.finding(
+            RULE,
+            "unproven",
+            f"input '{each.input}' goes through a {each.op} with another {each.name}",
+            old=each.old,
+            new=each.new,
+            path=pair.new.file,
+            tensor=each.input,
+            pointer="graph.input",
+        )
+    for old, new in match(ctx, pair, "inputs").all_kept:
+        ranks = [None if each.shape is None else len(each.shape) for each in (old, new)]
+        was = front(before, before.flow.inputs[old.name], ranks[0])
+        now = front(after, after.flow.inputs[new.name], ranks[1])
+        masks = keeps[0].get(old.name), keeps[1].get(new.name)
+        found = [*_changes(ctx, was, now, mask=all(masks))]
+        if not found and not any(masks) and not old.type.startswith(_WHOLE):
+            found.extend(("unproven", *each) for each in _prepared(was, now, table=ranks == [2, 2]))
+        if masks[0] and masks[1] and masks[0] != masks[1]:
+            said = [", ".join(map(str, sorted(each))) for each in masks if each]
+            found.append(("unproven", "is a mask that keeps positions with another value", said[0], said[1]))
+        one, two = compared(before, before.flow.inputs[old.name]), compared(after, after.flow.inputs[new.name])
+        if one and two and one != two:
+            found.append(("unproven", "is compared with other numbers", _list(one), _list(two)))
+        if read[0] is not None and read[1] is not None and (old.name in read[0]) != (new.name in read[1]):
+            a, b = ("read", "ignored") if old.name in read[0] else ("ignored", "read")
+            found.append(("unproven", "reaches the answers in one of the two only", a, b))
+        lost = filled[0].get(old.name)
+        if lost and not filled[1].get(new.name) and not (lost == {NAN} and native(after)):
+            found.append(("unproven", "is no longer filled where a value is missing", _list(lost), "as sent"))
+        for level, what, a, b in found:
             yield ctx.finding(
                 RULE,
-                "unproven",
-                f"input '{each.input}' goes through a {each.op} with another {each.name}",
-                old=each.old,
-                new=each.new,
+                level,
+                f"input '{new.name}' {what}",
+                old=a,
+                new=b,
                 path=pair.new.file,
-                tensor=each.input,
+                tensor=new.name,
                 pointer="graph.input",
             )
-        for old, new in match(ctx, pair, "inputs").all_kept:
-            ranks = [None if each.shape is None else len(each.shape) for each in (old, new)]
-            was = front(before, before.flow.inputs[old.name], ranks[0])
-            now = front(after, after.flow.inputs[new.name], ranks[1])
-            masks = keeps[0].get(old.name), keeps[1].get(new.name)
-            found = [*_changes(ctx, was, now, mask=all(masks))]
-            if not found and not any(masks) and not old.type.startswith(_WHOLE):
-                found.extend(("unproven", *each) for each in _prepared(was, now, table=ranks == [2, 2]))
-            if masks[0] and masks[1] and masks[0] != masks[1]:
-                said = [", ".join(map(str, sorted(each))) for each in masks if each]
-                found.append(("unproven", "is a mask that keeps positions with another value", said[0], said[1]))
-            one, two = compared(before, before.flow.inputs[old.name]), compared(after, after.flow.inputs[new.name])
-            if one and two and one != two:
-                found.append(("unproven", "is compared with other numbers", _list(one), _list(two)))
-            if read[0] is not None and read[1] is not None and (old.name in read[0]) != (new.name in read[1]):
-                a, b = ("read", "ignored") if old.name in read[0] else ("ignored", "read")
-                found.append(("unproven", "reaches the answers in one of the two only", a, b))
-            lost = filled[0].get(old.name)
-            if lost and not filled[1].get(new.name) and not (lost == {NAN} and native(after)):
-                found.append(("unproven", "is no longer filled where a value is missing", _list(lost), "as sent"))
-            for level, what, a, b in found:
-                yield ctx.finding(
-                    RULE,
-                    level,
-                    f"input '{new.name}' {what}",
-                    old=a,
-                    new=b,
-                    path=pair.new.file,
-                    tensor=new.name,
-                    pointer="graph.input",
-                )
 
 
 def _changes(ctx: Context, was: Front, now: Front, mask: bool) -> Iterator[tuple[Level, str, object, object]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 
+from ....models.onnx import Value
 from ....models.onnx_flow import Flow, Held, Step
 from ....models.onnx_values import Scalar, Values, setting, values
 from ....models.source import Source, open_file
@@ -23,9 +24,10 @@ _ROUNDING = 1e-3  # scales that differ by less are the same number in another ty
 class Reading:
     """One side's flow, its source open."""
 
-    def __init__(self, flow: Flow, source: Source) -> None:
+    def __init__(self, flow: Flow, source: Source, declared: Iterable[Value] = ()) -> None:
         self.flow = flow
         self.source = source
+        self.declared = {value.name: value for value in declared}
         self.names = {value: name for name, value in flow.inputs.items()}
         self._values: dict[int, Values | None] = {}
 
@@ -137,4 +139,4 @@ def readings(ctx: Context) -> Iterator[tuple[Pair, Reading, Reading]]:
 @contextmanager
 def _open(side: Side, file: str) -> Generator[Reading]:
     with open_file(side.tree.files[file].path) as source:
-        yield Reading(side.onnx_flow(file), source)
+        yield Reading(side.onnx_flow(file), source, side.onnx[file].graph.inputs)
