@@ -24,6 +24,10 @@ def batch(kind: str, target: str, source: str, more: str = "") -> str:
     return config(more=f"batch_{kind} {{ target_name: {target} {source} {more} }}")
 
 
+def warmup(inputs: str, batch: int = 1) -> str:
+    return f'model_warmup [{{ name: "w" batch_size: {batch} inputs {inputs} }}]'
+
+
 START, END = control("START", "START"), control("END", "END")
 INT = "data_type: TYPE_INT32"
 
@@ -59,6 +63,15 @@ REFUSED: dict[str, tuple[str, str]] = {
         "one priority level only",
     ),
     "cpu_with_gpu": (config(more="instance_group [{ kind: KIND_CPU gpus: [0] }]"), "KIND_CPU names GPUs"),
+    "shape_tensor": (config("dims: [2] is_shape_tensor: true"), "which only TensorRT knows"),
+    "warmup_lacks": (config(more=warmup('{ key: "Q" value { data_type: TYPE_FP32 dims: [2] zero_data: true } }')),
+                     "the warm-up 'w' does not give 'X'"),
+    "warmup_open": (config(more=warmup('{ key: "X" value { data_type: TYPE_FP32 dims: [-1] zero_data: true } }')),
+                    "leaves a size open"),
+    "no_platform": (config().replace('backend: "python"', 'platform: "onnxruntime"'), "no platform 'onnxruntime'"),
+    "other_platform": (
+        config().replace('"python"', '"onnxruntime" platform: "onnxruntime"'), "is none of the backend",
+    ),
     "steps_elsewhere": (config(more='ensemble_scheduling { step [] }'), "of another platform"),
 }  # fmt: skip
 TAKEN: dict[str, str] = {
@@ -73,5 +86,7 @@ TAKEN: dict[str, str] = {
     "no_controls": config(more="sequence_batching { }"),
     "preferred": config(more="dynamic_batching { preferred_batch_size: [4, 8] preserve_ordering: true }"),
     "priorities": config(more="dynamic_batching { priority_levels: 3 default_priority_level: 2 }"),
+    "warmup": config(more=warmup('{ key: "X" value { data_type: TYPE_FP32 dims: [2] zero_data: true } }')),
+    "warmup_skipped": config(more=warmup('{ key: "Q" value { data_type: TYPE_FP32 dims: [2] zero_data: true } }', 0)),
     "stream": config(more="model_transaction_policy { decoupled: true }"),
 }

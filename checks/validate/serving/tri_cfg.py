@@ -10,7 +10,7 @@ from ....report.finding import Severity
 from ...lint.sources.pbtxt import Message
 from ..rulebase import Context, Finding, Level, Rule
 from ..side import Side
-from .triton import FILENAMES, FREE, Declared, TritonModel, served, true
+from .triton import FILENAMES, FREE, Declared, TritonModel, label_text, served, true
 from .triton_graph import Mismatch, mismatches
 from .triton_repository import Problem, lacking, problems
 from .unserved import ASIDE, Aside
@@ -133,6 +133,7 @@ def _tensor(
 ) -> Iterator[Finding]:
     """A type or shape that changed, the batch dimension of max_batch_size included."""
     (before, was), (after, now) = old, new
+    yield from _told(ctx, kind, old, new, level)
     if was.optional and not now.optional:
         yield ctx.finding(RULE, level, f"input '{was.name}' is no longer optional", path=after.file, line=now.line)
     shapes = was.shape(before.max_batch_size), now.shape(after.max_batch_size)
@@ -140,7 +141,10 @@ def _tensor(
         return
     # The batch of an answer is the batch that was sent.
     batched = before.max_batch_size < 1 <= after.max_batch_size and was.dims[1:] == now.dims
-    wider = batched if kind == "output" else _wider(*shapes)
+    wider = _wider(*shapes)
+    if kind == "output":  # the rules on graphs say whether the same requests still get the same sizes
+        graphs = ctx.old is not None and bool(served(ctx.old, before)) and bool(served(ctx.new, after))
+        wider = batched or (wider and graphs)
     yield ctx.finding(
         RULE,
         "hot" if was.type == now.type and wider else level,
@@ -152,8 +156,34 @@ def _tensor(
     )
 
 
+def _told(
+    ctx: Context, kind: str, old: tuple[TritonModel, Declared], new: tuple[TritonModel, Declared], level: Level
+) -> Iterator[Finding]:
+    """What clients are told beside type and shape: the layout of images, and the labels of classes."""
+    (before, was), (after, now) = old, new
+    if was.format != now.format and was.format:
+        how: Level = level if now.format else "unproven"
+        message = f"the format of {kind} '{was.name}' changed"
+        new_format = now.format or None
+        yield ctx.finding(RULE, how, message, old=was.format, new=new_format, path=after.file, line=now.line)
+    if was.labels and was.labels != now.labels:
+        texts = [label_text(ctx.old, before, was.labels), label_text(ctx.new, after, now.labels)]
+        if not texts[0] or texts[0] != texts[1]:
+            message = f"the labels of {kind} '{was.name}' changed"
+            new_file = now.labels or None
+            yield ctx.finding(RULE, level, message, old=was.labels, new=new_file, path=after.file, line=now.line)
+
+
 _JUDGED = frozenset({"input", "output", "max_batch_size", "name", "backend", "platform", "version_policy"})
-_TUNING = frozenset({"instance_group", "dynamic_batching", "optimization", "model_warmup", "response_cache"})
+_TUNING = frozenset(
+    {"instance_group", "dynamic_batching", "optimization", "model_warmup", "response_cache", "metric_tags"}
+)
+# How long requests wait for each other, and how many sequences run at once.
+_WAITING = frozenset(
+    ("max_queue_delay_microseconds", "preferred_batch_size", "minimum_slot_utilization", "max_candidate_sequences")
+)
+# What makes Triton refuse requests that wait too long.
+_QUEUES = frozenset({"default_queue_policy", "priority_queue_policy"})
 # Parameters of backends that change how fast a model runs and how much memory it takes, never what it answers.
 _PARAMETERS = re.compile(
     r"(intra|inter)_op_thread_count|execution_mode|level|(enable|disable)_\w*(mem|arena|cache|pattern)\w*|arena\w*"
@@ -168,6 +198,9 @@ def _unjudged(config: TritonModel) -> dict[str, list[object]]:
     found: dict[str, list[object]] = {}
     for field in config.root.fields:
         value, key = field.value, field.name
+        if key == "dynamic_batching" and isinstance(value, Message):
+            for policy in (each for each in value.fields if each.name in _QUEUES):
+                found.setdefault(policy.name, []).append(_plain(policy.value))
         if key in _JUDGED | _TUNING or value == "":
             continue
         if key == "default_model_filename" and value == FILENAMES.get(config.backend):
@@ -185,9 +218,12 @@ def _unjudged(config: TritonModel) -> dict[str, list[object]]:
 
 
 def _plain(value: object) -> object:
+    """Fields in the order of their names; the values of one keep theirs, unless they are messages."""
     if not isinstance(value, Message):
         return value
-    return sorted((field.name, str(_plain(field.value))) for field in value.fields)
+    kept = [field for field in value.fields if field.name not in _WAITING]
+    texts = [(each.name, str(_plain(each.value)), isinstance(each.value, Message)) for each in kept]
+    return [(name, text) for name, text, _ in sorted(texts, key=lambda each: (each[0], each[1] if each[2] else ""))]
 
 
 def _wider(old: tuple[int, ...], new: tuple[int, ...]) -> bool:

@@ -64,6 +64,9 @@ class Declared:
     reshape: tuple[int, ...] | None = None
     labels: str = ""
     ragged: bool = False
+    format: str = ""
+    shaping: bool = False
+    twisted: bool = False
 
     def shape(self, batch: int) -> tuple[int, ...]:
         """What clients send or get: with the batch dimension in front where max_batch_size is set."""
@@ -121,7 +124,7 @@ class TritonModel:
         """How many items one request may hold: max_batch_size, or else what the first dimension leaves free."""
         if self.max_batch_size > 0:
             return self.max_batch_size
-        first = [each.dims[0] for each in self.inputs if each.dims]
+        first = [each.dims[0] for each in self.inputs if each.dims and not each.optional]
         return FREE if first and all(size == -1 for size in first) else 0
 
     @property
@@ -165,7 +168,15 @@ def _declared(root: Message, kind: str) -> Iterator[Declared]:
             sizes(reshape[-1], "shape") if reshape else None,
             str(each.scalar("label_filename") or ""),
             true(each.scalar("allow_ragged_batch")),
+            _layout(each.scalar("format")),
+            true(each.scalar("is_shape_tensor")),
+            true(each.scalar("is_non_linear_format_io")),
         )
+
+
+def _layout(value: object) -> str:
+    found = ("FORMAT_NONE", "FORMAT_NHWC", "FORMAT_NCHW")[value] if value in (0, 1, 2) else str(value or "")
+    return "" if found == "FORMAT_NONE" else found
 
 
 # The field of a control that gives its two values, and so its type.
@@ -230,3 +241,9 @@ def served(side: Side, config: TritonModel) -> list[OnnxModel]:
         ):
             found.append(model)
     return found
+
+
+def label_text(side: Side | None, config: TritonModel, name: str) -> bytes:
+    """What a file of labels beside a config.pbtxt holds; empty where it is not there."""
+    file = side.tree.files.get(f"{config.folder}/{name}".lstrip("/")) if side is not None and name else None
+    return b"" if file is None or file.partial or file.size > 16 << 20 else file.path.read_bytes()

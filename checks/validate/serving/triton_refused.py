@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from ...lint.sources.pbtxt import Message
-from .triton import Declared, TritonModel, sizes, true
+from .triton import PLATFORMS, Declared, TritonModel, sizes, true
 
 _SWITCHES = ("int32_false_true", "fp32_false_true", "bool_false_true")
 _KINDS = ("CONTROL_SEQUENCE_START", "CONTROL_SEQUENCE_READY", "CONTROL_SEQUENCE_END", "CONTROL_SEQUENCE_CORRID")
@@ -27,6 +27,15 @@ def refused(config: TritonModel) -> Iterator[tuple[str, str]]:
         yield from ((what, "sequence_batching") for what in _sequences(each))
     yield from _schedulers(config)
     yield from _groups(config)
+    yield from _warmups(config)
+    platform, backend = (str(config.root.scalar(key) or "") for key in ("platform", "backend"))
+    known = {"tensorflow_graphdef": "tensorflow", "tensorflow_savedmodel": "tensorflow", **PLATFORMS}
+    if backend in known.values() and platform and known.get(platform) != backend:
+        yield f"the platform '{platform}' is none of the backend '{backend}'", "platform"
+    elif not (
+        backend or platform in {"", *known, "ensemble", "torch_aoti"} or config.root.get("default_model_filename")
+    ):
+        yield f"there is no platform '{platform}'", "platform"
 
 
 def _tensor(config: TritonModel, each: Declared) -> Iterator[str]:
@@ -34,6 +43,8 @@ def _tensor(config: TritonModel, each: Declared) -> Iterator[str]:
     if config.backend == "onnxruntime" and config.inputs and config.outputs:
         lacks = [field for field, value in (("data_type", each.type), ("dims", each.dims)) if not value]
         yield from (f"has no {field}" for field in lacks)
+    if config.backend not in ("tensorrt", "") and (each.shaping or each.twisted):
+        yield "is a shape tensor or has a format of its own, which only TensorRT knows"
     if any(size < 1 and size != -1 for size in (*each.dims, *(each.reshape or ()))):
         yield "has a size that is neither -1 nor positive"
     elif each.reshape == () and config.max_batch_size == 0:
@@ -128,3 +139,15 @@ def _groups(config: TritonModel) -> Iterator[tuple[str, str]]:
             yield f"an instance group of {kind} names GPUs", "instance_group"
         if any(isinstance(gpu.value, int) and gpu.value < 0 for gpu in each.all("gpus")):
             yield "an instance group names a GPU below zero", "instance_group"
+
+
+def _warmups(config: TritonModel) -> Iterator[tuple[str, str]]:
+    needed = {each.name for each in config.inputs if not each.optional}
+    for warmup in config.root.messages("model_warmup"):
+        name, given = str(warmup.scalar("name") or ""), warmup.messages("inputs")
+        if not warmup.scalar("batch_size"):
+            continue  # skipped
+        lost = needed - {str(each.scalar("key") or "") for each in given}
+        yield from ((f"the warm-up '{name}' does not give '{each}'", "model_warmup") for each in sorted(lost))
+        if any(-1 in sizes(value, "dims") for each in given for value in each.messages("value")):
+            yield f"the warm-up '{name}' leaves a size open", "model_warmup"
