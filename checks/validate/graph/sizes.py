@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ....models.onnx import Dimension, OnnxModel, Value
+from ....models.onnx import Dimension, Value
 from ..rulebase import Context
 from .contract import Pair, What, dynamic, match, promised, symbol
+from .shapes.known import only
 
 
 class Size(NamedTuple):
@@ -30,13 +31,15 @@ def sizes(ctx: Context, pair: Pair, what: What) -> Iterator[Size]:
                 yield Size(old, new, axis, a, b)
 
 
-def sent(old: OnnxModel, new: OnnxModel, name: str) -> set[Dimension]:
+def sent(ctx: Context, pair: Pair, name: str) -> set[Dimension]:
     """What old clients send wherever the new graph's inputs have the dynamic dimension `name`: sizes, or names."""
-    shapes = {value.name: value.shape for value in promised(old, "inputs")}
+    olds = {value.name: value for value in promised(pair.old, "inputs")}
     found: set[Dimension] = set()
-    for value in promised(new, "inputs"):
-        before = shapes.get(value.name)
+    for value in promised(pair.new, "inputs"):
+        old = olds.get(value.name)
         for axis, dimension in enumerate(value.shape or ()):
             if name and symbol(dimension) == name:
-                found.add(before[axis] if before is not None and axis < len(before) else None)
+                declared = old.shape[axis] if old and old.shape and axis < len(old.shape) else None
+                number = only(ctx, pair, old, axis) if old is not None else None
+                found.add(declared if number is None else number)
     return found

@@ -6,7 +6,7 @@ and a fault is only told where no input could avoid it. Operators that no output
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -158,6 +158,10 @@ class Call:
                 self.fault(f"{text}, but {show(a)} is not {show(b)}")
             return a
         for known, open_ in ((x, y), (y, x)):
+            if not known[1] and open_[1] and known[0] == open_[0] > 0:
+                for name in open_[1]:  # a product of sizes is one where each of them is
+                    self.require(name, 1, text)
+                return a if not a[1] else b
             if not known[1] and len(open_[1]) == 1:
                 if open_[0] == 0 or known[0] % open_[0]:
                     self.fault(f"{text}, but {show(a)} is never {show(b)}")
@@ -179,10 +183,11 @@ class Call:
             self.result.least[name] = number, f"{self.node.op} {text}"
 
 
-def infer(model: OnnxModel, source: Source | None) -> Inferred:
+def infer(model: OnnxModel, source: Source | None, sent: Mapping[str, int] | None = None) -> Inferred:
     """Shapes of every tensor of the main graph that an output needs.
 
-    `source` is the model's file; without it, the values of constants are not known.
+    `source` is the model's file; without it, the values of constants are not known. `sent` are numbers that clients are
+    known to send for open axes.
     """
     from .operators import STEPS
 
@@ -193,7 +198,7 @@ def infer(model: OnnxModel, source: Source | None) -> Inferred:
     if order is None:
         result.blind = True
         return result
-    _start(model, result, source)
+    _start(model, result, source, sent or {})
     own = {(domain, name) for domain, name, _ in model.functions}
     _steps(order, opset, {key: step for key, step in STEPS.items() if key not in own}, source, result)
     return result
@@ -229,7 +234,7 @@ def _steps(
             result.blind = True
 
 
-def _start(model: OnnxModel, result: Inferred, source: Source | None) -> None:
+def _start(model: OnnxModel, result: Inferred, source: Source | None, known: Mapping[str, int]) -> None:
     """Facts about inputs and weights. Values that a client may send instead of the default are not known."""
     graph = model.graph
     sent = {value.name for value in promised(model, "inputs")}
@@ -240,7 +245,8 @@ def _start(model: OnnxModel, result: Inferred, source: Source | None) -> None:
     for value in graph.inputs:
         if value.shape is None or (value.name in graph.initializers and value.name not in sent):
             continue
-        result.facts[value.name] = Fact(tuple(_declared(value.name, i, d) for i, d in enumerate(value.shape)))
+        sizes = (known.get(axis_of(value.name, i), size) for i, size in enumerate(value.shape))
+        result.facts[value.name] = Fact(tuple(_declared(value.name, i, size) for i, size in enumerate(sizes)))
 
 
 def _known(tensor: Initializer, source: Source | None) -> Fact:

@@ -8,9 +8,9 @@ from .....models.onnx import OnnxModel, Value
 from .....models.source import open_file
 from ...rulebase import Context
 from ...side import Side
-from ..contract import Pair
+from ..contract import Pair, dynamic, match, promised, symbol
 from .engine import Inferred, infer
-from .terms import Shape, Term, fixed, show, unclear
+from .terms import Shape, Term, axis_of, fixed, show, unclear
 
 
 def inferred(ctx: Context, side: Side, model: OnnxModel) -> Inferred:
@@ -39,6 +39,52 @@ def fixed_size(ctx: Context, model: OnnxModel, value: Value, axis: int) -> int |
     """The size that the operators of the new graph give an output's axis whatever comes in; None where it is open."""
     shape = inferred(ctx, ctx.new, model).shape(value.name)
     return fixed(shape[axis]) if shape is not None and axis < len(shape) else None
+
+
+def sent_size(ctx: Context, pair: Pair, value: Value, axis: int) -> int | None:
+    """The size that the operators of the new graph give an output's axis for the sizes that clients of the old one
+    send; None where these leave it open, or nothing is known that they send."""
+    sizes = sent_sizes(ctx, pair)
+    if not sizes or not by_name(ctx):
+        return None
+    kept = cast("dict[str, Inferred]", ctx.options.setdefault("shapes-sent", {}))
+    if pair.new.file not in kept:
+        file = ctx.new.tree.files[pair.new.file]
+        if file.partial:
+            kept[pair.new.file] = infer(pair.new, None, sizes)
+        else:
+            with open_file(file.path) as source:
+                kept[pair.new.file] = infer(pair.new, source, sizes)
+    found = kept[pair.new.file]
+    shape = None if found.faults else found.shape(value.name)
+    return fixed(shape[axis]) if shape is not None and axis < len(shape) else None
+
+
+def sent_sizes(ctx: Context, pair: Pair) -> dict[str, int]:
+    """The numbers that old clients send for open axes of the new graph's inputs: declared by the old graph, or the only
+    ones that it works with."""
+    found: dict[str, int] = {}
+    for old, new in match(ctx, pair, "inputs").all_kept:
+        for axis, size in enumerate(new.shape or ()):
+            number = only(ctx, pair, old, axis)
+            if dynamic(size) and number is not None and len(old.shape or ()) == len(new.shape or ()):
+                found[axis_of(new.name, axis)] = number
+    return found
+
+
+def only(ctx: Context, pair: Pair, value: Value, axis: int) -> int | None:
+    """The only number that the old graph takes as the size of an input's axis, by itself or under the same name."""
+    if ctx.old is None or value.shape is None or axis >= len(value.shape):
+        return None
+    size = value.shape[axis]
+    if isinstance(size, int) and not dynamic(size):
+        return size
+    required = inferred(ctx, ctx.old, pair.old).required
+    alike = [axis_of(value.name, axis)]
+    if name := symbol(size):
+        inputs = promised(pair.old, "inputs")
+        alike += [axis_of(each.name, i) for each in inputs for i, other in enumerate(each.shape or ()) if other == name]
+    return next((required[each][0] for each in alike if each in required), None)
 
 
 def same_shape(ctx: Context, pair: Pair, old: Value, new: Value) -> bool:
