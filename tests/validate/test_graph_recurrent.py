@@ -97,3 +97,51 @@ def test_state_that_goes_around_is_told_whatever_its_names(tmp_path: Path) -> No
 
 def test_a_layer_that_starts_at_zero_carries_nothing(tmp_path: Path) -> None:
     assert notes(tmp_path, stateful(), stateful(seed=1)) == []
+
+
+def through(given: str, taken: str, kind: str = "float", seed: int = 0) -> str:
+    """A tensor that goes in and comes out in one shape."""
+    if kind == "string":
+        return graph(
+            f"{taken} = Identity({given})", f"string[3] {given}", f"string[3] {taken}", weight("w", 1, seed=seed)
+        )
+    return graph(
+        f"{taken} = MatMul({given}, w)", f"float[3,3] {given}", f"float[3,3] {taken}", weight("w", 3, 3, seed=seed)
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "taken", "kind", "told"),
+    [
+        ("state", "state_out", "float", True),
+        ("prev_h", "next_h", "float", True),
+        ("input_state", "output_state", "float", True),
+        ("state", "state_out", "string", False),
+        ("INPUT0", "OUTPUT0", "float", False),
+        ("input_1", "output_1", "float", False),
+    ],
+)
+def test_texts_and_numbered_inputs_are_no_state(given: str, taken: str, kind: str, told: bool, tmp_path: Path) -> None:
+    said = notes(tmp_path, through(given, taken, kind), through(given, taken, kind, 1))
+    assert len(said) == told
+
+
+def boxes(decoded: bool, seed: int = 0) -> str:
+    """Boxes by their corners, which the graph works out; or the two rows of numbers that it would do so from."""
+    held = f"{weight('w', 4, 2, seed=seed)}, {weight('u', 4, 2, seed=seed)}, float half = {{0.5}}"
+    shape = "int64[3] r = {0, 1, 2}"
+    body = "c = MatMul(x, w) d = MatMul(x, u) "
+    if decoded:
+        body += "h = Mul(d, half) a = Sub(c, h) b = Add(c, h) p = Reshape(a, r) q = Reshape(b, r) "
+        body += "y = Concat <axis=2> (p, q)"
+    else:
+        body += "p = Reshape(c, r) q = Reshape(d, r) y = Concat <axis=1> (p, q)"
+    return graph(body, "float[N,4] x", "float[A,B,C] y", f"{held}, {shape}")
+
+
+def test_boxes_that_are_no_longer_worked_out_are_told_as_such(tmp_path: Path) -> None:
+    old, new = (model(boxes(each)).SerializeToString() for each in (True, False))
+    level, message = judge(tmp_path, new, old)[HEAD]
+    assert level == "breaks"
+    assert "joined parts: Sub, Add → MatMul" in message
+    assert HEAD not in judge(tmp_path, model(boxes(True, 1)).SerializeToString(), old)

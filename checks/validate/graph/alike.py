@@ -9,6 +9,8 @@ from .classes import CLASSIFIERS, LOOKUPS
 from .meanings import Meaning, meaning
 from .reading import Reading
 
+_TURNS = 8
+
 
 def part(reading: Reading, value: int) -> str:
     """The operator that makes a part; a difference only where both of its sides are computed."""
@@ -16,6 +18,19 @@ def part(reading: Reading, value: int) -> str:
     if found is None or (found.op == "Sub" and any(reading.held(each) is not None for each in found.inputs)):
         return ""
     return found.op
+
+
+def parts(reading: Reading, found: Meaning) -> list[str]:
+    """The operators that make what is joined, whatever way their axes are turned."""
+    kinds: dict[str, None] = {}
+    for value in found.inputs:
+        made = reading.maker(reading.plain(value))
+        for _ in range(_TURNS):
+            if made is None or made[0].op != "Transpose" or not made[0].inputs:
+                break
+            made = reading.maker(reading.plain(made[0].inputs[0]))
+        kinds[made[0].op if made is not None else "input"] = None
+    return list(kinds)
 
 
 def neighbours(reading: Reading, found: Meaning) -> bool:

@@ -67,10 +67,20 @@ def recurrent(model: OnnxModel) -> list[tuple[Value, Value]]:
     found: list[tuple[Value, Value]] = []
     for value in promised(model, "inputs"):
         for output in outputs:
-            if value.type == output.type and _fits(value, output) and follows(value.name, output.name):
+            if (
+                value.type == output.type
+                and _numbers(value)
+                and _fits(value, output)
+                and follows(value.name, output.name)
+            ):
                 found.append((value, output))
                 break
     return found
+
+
+def _numbers(value: Value) -> bool:
+    """Whether a value can be a state: nothing carries texts from one request to the next."""
+    return "string" not in value.type
 
 
 def _fits(value: Value, output: Value) -> bool:
@@ -88,7 +98,7 @@ _MARKS = re.compile(r"past_key_values|present_key_values|past_key|past|present|i
 def follows(name: str, successor: str) -> bool:
     """Whether `successor` names the next value of `name`: `n`, `nN`, `n_out`, `new_n`, `past.n` and `present.n` …"""
     a, b = name.lower(), successor.lower()
-    if not a or not b or a in ("in", "input", "x"):
+    if not a or not b or a in ("in", "x") or _numbered(a):
         return False
     if a == b:
         return True
@@ -101,7 +111,12 @@ def follows(name: str, successor: str) -> bool:
     for start, end in (("in", "out"), ("past", "present"), ("prev", "next"), ("old", "new"), ("past", "new")):
         if start in a and re.sub(start, end, a) == b:
             return True
-    return a != _bare(a) and _bare(a) == _bare(b) and _bare(a) != ""
+    return a != _bare(a) and _bare(a) == _bare(b) and re.search(r"\w", _bare(a)) is not None
+
+
+def _numbered(name: str) -> bool:
+    """Whether a name only counts inputs: `input:0`, `INPUT0`, `input_1`. So do names of outputs, and mean no pair."""
+    return re.fullmatch(r"inputs?[._:/-]*\d*(:\d+)?", name) is not None
 
 
 def _bare(name: str) -> str:

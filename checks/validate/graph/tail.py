@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from . import meanings, operands, traits
-from .alike import equivalent, neighbours, paired, part
+from .alike import equivalent, neighbours, paired, part, parts
 from .classes import CLASSIFIERS, LOOKUPS
 from .columns import columns
 from .families import (
@@ -240,4 +240,9 @@ class _Pairing:
             if one != two and (one < 0) == (two < 0):
                 yield Difference("unproven", f"{before.op} axis", one, two)
         if old is not None and new is not None and old != new and (exposed or not (a.shaped or b.shaped)):
+            kinds = [parts(*side) for side in ((self.old, before), (self.new, after))]
+            if before.op == "Concat" and not set(kinds[0]) & set(kinds[1]):
+                # Other things are joined: coordinates that the graph worked out, or what it worked them out from.
+                yield Difference("breaks", "kind of joined parts", *(", ".join(each) or None for each in kinds))
+                return
             yield Difference("breaks", f"{before.op} axis", *(",".join(map(str, each)) for each in (old, new)))
