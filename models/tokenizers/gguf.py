@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..errors import UnreadableModel
@@ -69,7 +70,7 @@ def read(file: TreeFile, tree: ModelTree) -> Tokenizer | None:  # noqa: ARG001 -
             AddedToken(n, tokens[n], special=n in of_type[CONTROL], normalized=False)
             for n in sorted(of_type[CONTROL] | of_type[USER_DEFINED])
         ),
-        normalizer=_switches(header, ("add_space_prefix", "remove_extra_whitespaces")),
+        normalizer=_switches(header, SPACES.get(str(kind), {})),
         pre_tokenizer={"type": "llama.cpp", "pre": pre} if kind == "gpt2" else None,
         post_processor=frame,
         special=special,
@@ -177,6 +178,12 @@ def _classified(header: GgufModel, count: int) -> dict[str, Any] | None:
     return _around(ids)
 
 
-def _switches(header: GgufModel, names: tuple[str, ...]) -> dict[str, Any] | None:
-    found = {name: bool(value) for name in names if (value := header.metadata.get(f"{_KEY}.{name}")) is not None}
+# How llama.cpp treats spaces where the file does not say, by the kind of its tokenizer (llama-vocab.cpp).
+SPACES: Mapping[str, Mapping[str, bool]] = {"llama": {"add_space_prefix": True, "remove_extra_whitespaces": False}}
+
+
+def _switches(header: GgufModel, defaults: Mapping[str, bool]) -> dict[str, Any] | None:
+    """What the file says about spaces, without what llama.cpp does anyway."""
+    said = {name: header.metadata.get(f"{_KEY}.{name}") for name in ("add_space_prefix", "remove_extra_whitespaces")}
+    found = {name: bool(value) for name, value in said.items() if value is not None and value != defaults.get(name)}
     return {"type": "llama.cpp", **found} if found else None

@@ -37,6 +37,8 @@ _DEFAULTS: dict[str, object] = {
     "attention.causal": True,
     "expert_count": 0,
     "expert_used_count": 0,
+    "rope.scaling.factor": 1.0,
+    "pooling_type": 0,
 }
 # Keys below the architecture's prefix that rules judge.
 JUDGED = frozenset({*_SIZES, *_ROPE, "context_length"})
@@ -66,10 +68,24 @@ def check(ctx: Context) -> Iterator[Finding]:
 
 
 def _value(side: Side | None, model: GgufModel, key: str) -> object:
-    """A number, or a list of numbers, one a block."""
+    """A number, or a list of them, one a block, where they differ."""
     value = model.get(key)
     if isinstance(value, GgufArray) and side is not None:
-        return read_array(side.tree.files[model.file], model, value)
-    if value is None and key == "attention.head_count_kv":
+        found = read_array(side.tree.files[model.file], model, value)
+        return found[0] if len(found) == model.get("block_count") and len(set(found)) == 1 else found
+    return _derived(side, model, key) if value is None else value
+
+
+def _derived(side: Side | None, model: GgufModel, key: str) -> object:
+    """What llama.cpp takes where a key is not written, from others where it does (load_hparams in llama-model.cpp)."""
+    if key == "attention.head_count_kv":
         return _value(side, model, "attention.head_count")
-    return _DEFAULTS.get(key) if value is None else value
+    if key == "rope.dimension_count":
+        return _value(side, model, "attention.key_length")
+    if key in ("attention.key_length", "attention.value_length"):
+        width, heads = model.get("embedding_length"), model.get("attention.head_count")
+        return width // heads if isinstance(width, int) and isinstance(heads, int) and heads > 0 else None
+    if key == "vocab_size":
+        tokens = model.metadata.get("tokenizer.ggml.tokens")
+        return tokens.length if isinstance(tokens, GgufArray) else None
+    return _DEFAULTS.get(key)

@@ -22,6 +22,7 @@ RULE = Rule(
     hint="find out what the key does, then accept the finding with a reason",
     exemptions=(
         "general.*: names, authors, file type",
+        "a default that is only written out",
         "the vocabulary, which the tokenizer rules compare, and the chat template, which CHT-DIFF does",
     ),
 )
@@ -38,6 +39,8 @@ _VOCABULARY = frozenset(
 _FRAME = {"tokenizer.ggml.add_bos_token": "bos", "tokenizer.ggml.add_eos_token": "eos"}
 # CHT-DIFF compares what it renders.
 _TEMPLATE = "tokenizer.chat_template"
+# Where the converter had the tensors from; nothing reads it.
+_LAYOUT = "tensor_data_layout"
 # How quantised blocks are laid out.
 _FORM, _CURRENT = "general.quantization_version", 2
 
@@ -49,7 +52,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         old, new = pair.old.metadata, pair.new.metadata
         for key in sorted(old.keys() | new.keys()):
             own = key.removeprefix(f"{pair.new.architecture}.")
-            note = key.startswith(("general.", "split.", "quantize.")) and key != _FORM
+            note = own == _LAYOUT or (key.startswith(("general.", "split.", "quantize.")) and key != _FORM)
             if note or key in _VOCABULARY or own in JUDGED or (key in _FRAME and _framed(ctx, _FRAME[key])):
                 continue
             if key == _TEMPLATE and all(each.metadata.get(key) for each in (pair.old, pair.new)) and _templated(ctx):
@@ -57,10 +60,22 @@ def check(ctx: Context) -> Iterator[Finding]:
             a, b = _value(ctx.old, pair.old, key), _value(ctx.new, pair.new, key)
             if key == _FORM and _CURRENT in (a, b) and None in (a, b):
                 continue  # converters of today write it out
-            if a != b:
+            usual = [_usual(model, key) if value is None else value for model, value in ((pair.old, a), (pair.new, b))]
+            if usual[0] != usual[1]:
                 # Whether BOS or EOS is put around a prompt changes every answer; so does the template.
                 level: Level = "restart" if key.startswith("tokenizer.") else "unproven"
                 yield ctx.finding(RULE, level, f"{key} changed", old=a, new=b, path=pair.new.file, pointer=key)
+
+
+def _usual(model: GgufModel, key: str) -> object:
+    """What llama.cpp takes where a key is not written."""
+    if key.startswith("tokenizer.ggml."):
+        from ....models.tokenizers.gguf import SPACES
+
+        kind = str(model.metadata.get("tokenizer.ggml.model"))
+        return SPACES.get(kind, {}).get(key.removeprefix("tokenizer.ggml."))
+    own = key.removeprefix(f"{model.architecture}.")
+    return model.get("context_length") if own == "rope.scaling.original_context_length" else None
 
 
 def _framed(ctx: Context, role: str) -> bool:
