@@ -47,6 +47,7 @@ _ELSEWHERE = frozenset(key for keys in NAMES.values() for key in keys) | frozens
         *("sbert_ce_default_activation_function",),
     )
 )
+_IDLE = "write it into generation_config.json if answers should follow it"
 _OBJECTS = ("id2label", "label2id", "quantization_config")
 _NOTES = frozenset(
     (
@@ -93,21 +94,28 @@ def check(ctx: Context) -> Iterator[Finding]:
         return
     before, after = ctx.old.config, ctx.new.config
     changed = {**dict(_changes(before, after)), **_shadowed(before, after)}
-    changed = {key: values for key, values in changed.items() if key not in judged(ctx.old, ctx.new)}
+    elsewhere = {key: changed.pop(key) for key in judged(ctx.old, ctx.new) & changed.keys()}
+    if elsewhere and None not in (ctx.old.generation_config, ctx.new.generation_config):
+        message = f"what is said beside generation_config.json counts for nothing: {_shown(elsewhere)}"
+        yield ctx.finding(RULE, "hot", message, path="config.json", pointer=f"/{min(elsewhere)}", hint=_IDLE)
     # Where the tokenizer's own configuration names the class, this one is a note.
     if _names_class(ctx.old) and _names_class(ctx.new):
         changed.pop("tokenizer_class", None)
     if not changed:
         return
-    shown = ", ".join(f"{key} {change(a, b)}" for key, (a, b) in list(changed.items())[:5])
-    more = len(changed) - 5
     yield ctx.finding(
         RULE,
         "unproven",
-        f"settings differ: {shown}" + (f" and {more} more" if more > 0 else ""),
+        f"settings differ: {_shown(changed)}",
         path="config.json",
         pointer=f"/{next(iter(changed))}",
     )
+
+
+def _shown(changed: dict[str, tuple[Any, Any]]) -> str:
+    """The first few of them, and how many more there are."""
+    more = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
+    return ", ".join(f"{key} {change(*changed[key])}" for key in list(changed)[:5]) + more
 
 
 def _refused(ctx: Context) -> Iterator[Finding]:

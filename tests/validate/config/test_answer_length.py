@@ -113,7 +113,7 @@ def test_config_json_alone_speaks_of_generation(
 
 @pytest.mark.parametrize(
     ("said", "found"),
-    [({}, []), ({"_from_model_config": True}, [("CFG-OTHER", "unproven")])],
+    [({}, [("CFG-OTHER", "hot")]), ({"_from_model_config": True}, [("CFG-OTHER", "unproven")])],
     ids=["a file of its own", "made from config.json"],
 )
 def test_beside_a_file_of_its_own_config_json_does_not_count(
