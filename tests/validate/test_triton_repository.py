@@ -153,3 +153,16 @@ def test_an_ensemble_whose_models_are_there(tmp_path: Path, version: str) -> Non
     bare = {name: each for name, each in repository().items() if not name.endswith(".pbtxt")}
     assert judged(tmp_path / "2", bare | ensemble()).facts["verdict"] == "equal"
     assert judged(tmp_path / "3", ensemble("elsewhere") | {"other.onnx": model()}).facts["verdict"] == "equal"
+
+
+def test_a_model_that_is_gone_or_goes_by_another_name(tmp_path: Path) -> None:
+    old, moved = repository(), repository(CONFIG.replace('"ranker"', '"scorer"'), at="scorer/")
+    report = judged(tmp_path / "1", moved, old)
+    assert "breaks: the model 'ranker' is gone, which clients call by its name" in told(report)
+    both = old | ensemble()
+    assert "breaks: the model 'chain' is gone, which clients call by its name" in told(
+        judged(tmp_path / "2", old, both)
+    )
+    assert judged(tmp_path / "3", both, old).facts["verdict"] == "hot"
+    bare = {name: each for name, each in old.items() if not name.endswith(".pbtxt")}
+    assert "unproven: config.pbtxt is gone; Triton completes one if it can" in told(judged(tmp_path / "4", bare, old))

@@ -62,8 +62,13 @@ def check(ctx: Context) -> Iterator[Finding]:
                 yield ctx.finding(RULE, problem.level, problem.message, path=name, pointer=problem.field)
         if name in before:
             yield from _promises(ctx, before[name], config)
-    for name in before.keys() - configs.keys():
+    for name in sorted(before.keys() - configs.keys()):
         assert ctx.old is not None  # noqa: S101
+        folder = before[name].folder
+        if folder and not any(each.startswith(f"{folder}/") for each in (*ctx.new.tree.files, *ctx.new.tree.empty)):
+            message = f"the model '{folder.rpartition('/')[2]}' is gone, which clients call by its name"
+            yield ctx.finding(RULE, ctx.client_level("wire"), message, path=name, side=ctx.old)
+            continue
         yield ctx.finding(
             RULE, "unproven", "config.pbtxt is gone; Triton completes one if it can", path=name, side=ctx.old
         )
