@@ -6,6 +6,7 @@ triton-inference-server/core.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from ...lint.sources.pbtxt import Message
@@ -26,6 +27,11 @@ def mapped(step: Message, kind: str) -> list[tuple[str, str]]:
     """(name in the model, name in the ensemble) of a step's inputs or outputs."""
     found = step.messages(f"{kind}_map")
     return list({str(each.scalar("key") or ""): str(each.scalar("value") or "") for each in found}.items())
+
+
+def names(step: Message, kind: str) -> set[str]:
+    """The tensors of the ensemble that a step takes or writes."""
+    return {name for _, name in mapped(step, kind)}
 
 
 def dangling(config: TritonModel) -> Iterator[str]:
@@ -51,22 +57,31 @@ def dangling(config: TritonModel) -> Iterator[str]:
         lacks = [kind for kind in ("input", "output") if not mapped(step, kind)]
         lacks = [f"{kind}_map" for kind in lacks] + ([] if step.scalar("model_name") else ["model_name"])
         yield from (f"step {number} of the ensemble has no {field}" for field in lacks)
-    yield from (f"'{name}' is written by two steps" for name in dict.fromkeys(written) if written.count(name) > 1)
+    yield from (f"'{name}' is written by two steps" for name, times in Counter(written).items() if times > 1)
     yield from _flow(config, given)
 
 
 def _flow(config: TritonModel, given: set[str]) -> Iterator[str]:
     """Tensors that nothing writes or nothing takes."""
-    ready, left = set(given), steps(config)
-    while able := [step for step in left if all(name in ready for _, name in mapped(step, "input"))]:
-        ready |= {name for step in able for _, name in mapped(step, "output")}
-        left = [step for step in left if step not in able]
-    taken = {name for step in steps(config) for _, name in mapped(step, "input")}
-    made = {name for step in steps(config) for _, name in mapped(step, "output")}
+    ready, left = set(given), [tuple(names(step, kind) for kind in ("input", "output")) for step in steps(config)]
+    waiting: dict[str, list[int]] = {}
+    for number, (takes, _) in enumerate(left):
+        for name in takes - ready:
+            waiting.setdefault(name, []).append(number)
+    lacks = [len(takes - ready) for takes, _ in left]
+    able = [number for number, count in enumerate(lacks) if not count]
+    while able:
+        for name in left[able.pop()][1] - ready:
+            ready.add(name)
+            for number in waiting.pop(name, []):
+                lacks[number] -= 1
+                if not lacks[number]:
+                    able.append(number)
+    taken, made = (set[str]().union(*(each[side] for each in left)) for side in (0, 1))
     promised = {each.name for each in config.outputs}
     yield from (f"nothing writes the output '{each}' of the ensemble" for each in sorted(promised - ready))
     yield from (f"no step takes the input '{each}' of the ensemble" for each in sorted(given - taken - made))
-    lost = {name for step in left for _, name in mapped(step, "input")} - ready - promised
+    lost = taken - ready - promised
     yield from (f"nothing writes '{each}', which a step of the ensemble takes" for each in sorted(lost))
     yield from (
         f"no step takes '{each}', which another one writes" for each in sorted((made & ready) - taken - promised)

@@ -5,6 +5,7 @@ Read from ValidateModelConfig and ValidateModelIOConfig in model_config_utils.cc
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import prod
 
@@ -84,7 +85,7 @@ def _batches(config: TritonModel) -> Iterator[tuple[str, str]]:
 def _sequences(sequences: Message) -> Iterator[str]:
     controls = sequences.messages("control_input")
     names = [str(each.scalar("name") or "") for each in controls]
-    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
+    for name in (name for name, times in Counter(names).items() if times > 1):
         yield f"the control '{name}' is given twice"
     if "" in names:
         yield "a control has no name"
@@ -102,7 +103,7 @@ def _sequences(sequences: Message) -> Iterator[str]:
             yield f"the control '{name}' needs two values, for false and for true"
         elif kind == _KINDS[3] and given:
             yield f"the control '{name}' is a number, and no switch"
-    for kind in dict.fromkeys(kind for kind in seen if seen.count(kind) > 1):
+    for kind in (kind for kind, times in Counter(seen).items() if times > 1):
         yield f"{kind} is given by more than one control"
     for direct in sequences.messages("direct"):
         share = direct.scalar("minimum_slot_utilization")
