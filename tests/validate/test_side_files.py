@@ -70,7 +70,7 @@ READ: list[tuple[str, Any, str | None, str]] = [
         "EMB-SPACE",
     ),
     ("generation_config.json", {"temperature": 0.6}, "restart", "GEN-SAMPLE"),
-    ("generation_config.json", {"max_length": 20}, "breaks", "GEN-LEN"),
+    ("generation_config.json", {"max_length": 20}, "unproven", "GEN-LEN"),
     ("handler.py", "class EndpointHandler: ...", "unproven", "FIL-OPAQUE"),
     ("code/inference.py", "def model_fn(d): ...", "unproven", "FIL-OPAQUE"),
     ("1/model.py", "class TritonPythonModel: ...", "unproven", "FIL-OPAQUE"),

@@ -87,7 +87,8 @@ FIRST, LAST = STEP.format("m", "X", "IN", "Y", "MID"), STEP.format("m", "X", "MI
     [
         (chain(), "the ensemble has no step"),
         (chain(ONE, head='backend: "onnxruntime"'), "of another platform"),
-        (chain(ONE, head='platform: "ensemble" backend: "python"'), "of another platform"),
+        (chain(ONE, head='platform: "ensemble" backend: "python"'), "an ensemble has no backend"),
+        (chain(ONE, head=""), "or of none"),
         (chain(ONE, more="instance_group [{ kind: KIND_CPU }]"), "takes no instance_group"),
         (chain(ONE, more="optimization { }"), "takes no optimization"),
         (chain('{ model_name: "m" input_map { key: "X" value: "IN" } }'), "step 0 of the ensemble has no output_map"),
@@ -115,7 +116,6 @@ def test_ensembles_that_triton_refuses(tmp_path: Path, files: dict[str, Any], sa
         chain(ONE),
         chain(FIRST, LAST),
         chain(LAST, FIRST),
-        chain(FIRST, LAST, head=""),
         chain(ONE, batch=4),
         chain(ONE, dims="-1"),
         chain(ONE, batch=0, dims="-1, 2"),

@@ -42,9 +42,9 @@ def dangling(config: TritonModel) -> Iterator[str]:
         if platform == _PLATFORM:
             yield "the platform is 'ensemble', but there is no ensemble_scheduling"
         return
-    if platform not in ("", _PLATFORM) or backend not in ("", _PLATFORM):
-        yield "ensemble_scheduling stands in a model of another platform"
-    elif backend and platform:
+    if platform != _PLATFORM:
+        yield "ensemble_scheduling stands in a model of another platform, or of none"
+    elif backend:
         yield "an ensemble has no backend"
     yield from (f"an ensemble takes no {field}" for field in _NEVER if config.root.get(field) is not None)
     given, written = (
