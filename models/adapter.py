@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 from typing import Any, cast
 
 from .errors import UnreadableModel
@@ -49,6 +48,7 @@ class Adapter:
     """One adapter: its folder in the model, its configuration, LoRA pairs by module, and every other tensor.
 
     `weights` is the name of its weights inside the folder. Of those that are not safetensors nothing is read.
+    `configured` is False where there are only weights: then `config` is empty and says nothing.
     """
 
     folder: str
@@ -57,6 +57,7 @@ class Adapter:
     others: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
     size: int = 0
     weights: str = "adapter_model.safetensors"
+    configured: bool = True
 
     @property
     def readable(self) -> bool:
@@ -91,20 +92,35 @@ class Adapter:
 
 
 def read_adapters(tree: ModelTree) -> dict[str, Adapter]:
-    """Every adapter of a directory by folder. Raises UnreadableModel where a file is broken."""
-    return {adapter.folder: adapter for adapter in (_read(tree, file.name) for file in tree.of("adapter"))}
+    """Every adapter of a directory by folder, and weights under an adapter's name that lie without their
+    configuration. Raises UnreadableModel where a file is broken."""
+    return {adapter.folder: adapter for adapter in (_read(tree, name) for name in adapter_files(tree))}
+
+
+def adapter_files(tree: ModelTree) -> list[str]:
+    """adapter_config.json of every adapter; the weights of one that has none, where no model lies in that folder."""
+    found = [file.name for file in tree.of("adapter")]
+    for name in tree.files:
+        folder, _, last = name.rpartition("/")
+        beside = (f"{folder}/{each}".lstrip("/") for each in ("adapter_config.json", "config.json"))
+        if last == _WEIGHTS[0] and not any(each in tree.files for each in beside):
+            found.append(name)
+    return found
 
 
 def _read(tree: ModelTree, name: str) -> Adapter:
-    folder = PurePosixPath(name).parent
-    adapter = Adapter("" if folder.as_posix() == "." else folder.as_posix(), read_json_config(tree.files[name].path))
+    folder, _, last = name.rpartition("/")
+    if last == _WEIGHTS[0]:
+        adapter = Adapter(folder, {}, configured=False)
+    else:
+        adapter = Adapter(folder, read_json_config(tree.files[name].path))
     # Loaders prefer them in this order.
-    there = [each for each in _WEIGHTS if (folder / each).as_posix() in tree.files]
+    there = [each for each in _WEIGHTS if f"{folder}/{each}".lstrip("/") in tree.files]
     if not there:
         raise UnreadableModel(tree.files[name].path, "has no adapter_model.safetensors beside it")
     adapter.weights = there[0]
     if adapter.readable:
-        file = tree.files[(folder / adapter.weights).as_posix()]
+        file = tree.files[f"{folder}/{adapter.weights}".lstrip("/")]
         adapter.size = file.size
         for tensor_name, tensor in read_header(file).tensors.items():
             _place(adapter, tensor_name, tensor)

@@ -167,7 +167,7 @@ def _kinds(context: Context) -> set[str]:
         kinds |= context.old.tree.kinds
     if context.contract.gpu_memory:
         kinds.add("gpu-memory")
-    if "adapters" in context.options:
+    if "adapters" in context.options or _bare_adapter(context):
         kinds.add("adapter")
     if "draft" in context.options:
         kinds.add("draft")
@@ -176,6 +176,12 @@ def _kinds(context: Context) -> set[str]:
     if "measured" in context.options:
         kinds.add("run")
     return kinds
+
+
+def _bare_adapter(context: Context) -> bool:
+    """Whether there are weights of an adapter, whatever became of its configuration."""
+    sides = [side for side in (context.new, context.old) if side is not None]
+    return any(name.rpartition("/")[2] == "adapter_model.safetensors" for side in sides for name in side.tree.files)
 
 
 def _versioned(side: Side) -> bool:

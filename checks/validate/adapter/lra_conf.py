@@ -18,7 +18,8 @@ RULE = Rule(
     summary="settings of adapter_config.json differ that decide how the adapter is applied",
     what="Every key of PEFT's LoraConfig that no other rule judges, defaults filled in, against the live adapter's. "
     "Another task_type or other alora_invocation_tokens break clients; an adapter that is LORA again, or no longer "
-    "an activated one, needs a restart; for any other key, known or not, nothing is proven. init_lora_weights counts "
+    "an activated one, needs a restart; for any other key, known or not, nothing is proven. Weights without an "
+    "adapter_config.json are loaded by nobody. init_lora_weights counts "
     "where it moved part of the base into the matrices (PiSSA, OLoRA, CorDA, LoftQ, LoRA-GA).",
     why="the matrices may be the same and be used otherwise: for another head, on other tokens, on another base",
     hint="keep the key, or load the adapter in a copy of the server, compare answers, and accept with a reason",
@@ -37,19 +38,36 @@ _SETS = ("target_modules", "exclude_modules", "modules_to_save", "feedforward_mo
 
 def check(ctx: Context) -> Iterator[Finding]:
     """One finding a key; matrices for another base are one without a live adapter as well."""
+    yield from _lost(ctx)
     for subject in subjects(ctx):
         yield from _base(ctx, subject)
-        if subject.old is None:
+        old = subject.before
+        if old is None:
             continue
-        lora = subject.adapter.kind == subject.old.kind == "LORA"
+        lora = subject.adapter.kind == old.kind == "LORA"
         skipped = TRAINING | (ELSEWHERE | NAMING if lora else {"base_model_name_or_path", "revision"})
-        if subject.adapter.kind != subject.old.kind:
-            skipped |= {key for each in (subject.old, subject.adapter) for key in each.config} - {"peft_type"}
-        for key in sorted((subject.old.config.keys() | subject.adapter.config.keys()) - skipped):
-            before, after = (_comparable(key, value(each.config, key)) for each in (subject.old, subject.adapter))
+        if subject.adapter.kind != old.kind:
+            skipped |= {key for each in (old, subject.adapter) for key in each.config} - {"peft_type"}
+        for key in sorted((old.config.keys() | subject.adapter.config.keys()) - skipped):
+            before, after = (_comparable(key, value(each.config, key)) for each in (old, subject.adapter))
             level = None if before == after else _level(key, before, after)
             if level is not None:
                 yield _finding(ctx, subject, level, f"{key} differs", key, old=before, new=after)
+
+
+def _lost(ctx: Context) -> Iterator[Finding]:
+    """Weights without their configuration: nobody loads them, unless a server of one's own took such before."""
+    before = ctx.old.adapters if ctx.old is not None else {}
+    bare = [each for each in subjects(ctx) if not each.adapter.configured and not each.side.tree.single]
+    lost = [each for each in bare if each.old is None or each.old.configured]
+    found = {(each.side, each.weights_file) for each in lost}
+    kept = (f"{folder}/{each.weights}".lstrip("/") for folder, each in before.items() if folder not in ctx.new.adapters)
+    found |= {(ctx.new, name) for name in kept if name in ctx.new.tree.files and not ctx.new.tree.single}
+    for side, name in sorted(found, key=lambda each: each[1]):
+        message = "adapter_config.json is missing beside the adapter's weights"
+        why = "PEFT and vLLM refuse the folder; a model beside it is loaded as if there were no adapter"
+        hint = "save adapter_config.json with the weights, from the same run"
+        yield ctx.finding(RULE, "breaks", message, path=name, side=side, why=why, hint=hint)
 
 
 def _level(key: str, old: object, new: object) -> Level | None:

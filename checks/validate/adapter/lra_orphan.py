@@ -29,13 +29,14 @@ def check(ctx: Context) -> Iterator[Finding]:
     moved = any(contents(ctx, pair) != "same" for pair in pairs(ctx))
     for subject in subjects(ctx):
         path = subject.config_file
-        if subject.old is not None and _base(subject.old.config) != _base(subject.adapter.config):
-            level, says = _judged(subject.old.config, subject.adapter.config)
+        before = subject.before
+        if before is not None and _base(before.config) != _base(subject.adapter.config):
+            level, says = _judged(before.config, subject.adapter.config)
             yield ctx.finding(
                 RULE,
                 level,
                 says,
-                old=_base(subject.old.config),
+                old=_base(before.config),
                 new=_base(subject.adapter.config),
                 path=path,
                 side=subject.side,

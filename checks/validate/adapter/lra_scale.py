@@ -33,8 +33,8 @@ def check(ctx: Context) -> Iterator[Finding]:
         if uneven and not (subject.old is not None and _uneven(subject.old)):
             message = f"{len(uneven)} modules have a factor of their own by pattern: {names(uneven)}"
             yield _finding(ctx, subject, message, unproven=True)
-        if subject.old is not None:
-            old, new = _scale(subject.old), _scale(subject.adapter)
+        if subject.before is not None:
+            old, new = _scale(subject.before), _scale(subject.adapter)
             if old != new:
                 yield _finding(ctx, subject, "the adapter's scale changed", old=old, new=new)
 

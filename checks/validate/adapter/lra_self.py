@@ -40,6 +40,8 @@ def check(ctx: Context) -> Iterator[Finding]:
             yield _config(ctx, subject, "the adapter holds no tensors", "")
             continue
         yield from _pairs(ctx, subject)
+        if not adapter.configured:
+            continue
         yield from _targets(ctx, subject)
         yield from _dropped(ctx, subject)
         yield from _whole(ctx, subject)

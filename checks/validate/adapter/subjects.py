@@ -24,6 +24,12 @@ class Subject:
     ours: bool = True
 
     @property
+    def before(self) -> Adapter | None:
+        """The predecessor whose settings this one's can be compared with."""
+        old = self.old
+        return old if old is not None and old.configured and self.adapter.configured else None
+
+    @property
     def config_file(self) -> str:
         """adapter_config.json in the side's tree."""
         return f"{self.adapter.folder}/adapter_config.json".lstrip("/")
