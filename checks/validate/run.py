@@ -165,6 +165,8 @@ def _kinds(context: Context) -> set[str]:
     kinds = context.new.tree.kinds
     if context.old is not None:
         kinds |= context.old.tree.kinds
+    if any(_or(lambda side=side: bool(side.engines), False) for side in (context.new, context.old) if side):
+        kinds.add("engine")  # the engine itself may be missing, or not built yet
     if context.contract.gpu_memory:
         kinds.add("gpu-memory")
     if "adapters" in context.options or _bare_adapter(context):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
+from ..side import Side
 from .matching import pairs
 from .trt_profile import LIMITS
 from .trt_refit import KEYS as REFIT
@@ -17,11 +19,12 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="types or sizes that the engine's inputs and outputs follow from changed",
     what="Architecture, types, sizes and quantisation of pretrained_config, and all else in build_config "
-    "that no other rule judges.",
+    "that no other rule judges; num_hidden_layers of a checkpoint against the layers that it holds.",
     why="the batch manager binds buffers by these numbers; a mismatch fails or reads garbage",
     hint="restart the server with the new engine and its configuration",
 )
 
+_LAYER = re.compile(r"transformer\.layers\.(\d+)\.")
 # Where the builder keeps its measurements: nothing of it is in the engine.
 _NOTES = frozenset({"input_timing_cache", "output_timing_cache", "profiling_verbosity"})
 # Judged by TRT-PROFILE, TRT-PLUGIN, TRT-REFIT, TRT-TP and TRT-SM.
@@ -31,7 +34,11 @@ _JUDGED = frozenset(
 
 
 def check(ctx: Context) -> Iterator[Finding]:
-    """Every value that differs; fewer outputs break clients that read them."""
+    """Every value that differs; fewer outputs or positions break clients that rely on them."""
+    before = set(_layers(ctx.old)) if ctx.old is not None else set[str]()
+    for fault in _layers(ctx.new):
+        pointer = "/num_hidden_layers"
+        yield ctx.finding(RULE, "hot" if fault in before else "breaks", fault, path="config.json", pointer=pointer)
     for pair in pairs(ctx):
         for table in ("model", "build"):
             old, new = getattr(pair.old, table), getattr(pair.new, table)
@@ -39,7 +46,9 @@ def check(ctx: Context) -> Iterator[Finding]:
                 if old.get(key) == new.get(key):
                     continue
                 lost = key.startswith("gather_") and bool(old.get(key)) and not new.get(key)
-                section = "build_config" if table == "build" else "pretrained_config"
+                if key == "max_position_embeddings" and not pair.new.built:  # an engine has limits of its own
+                    lost = isinstance(old.get(key), int) and isinstance(new.get(key), int) and new[key] < old[key]
+                section = "/build_config" if table == "build" else "/pretrained_config" if pair.new.built else ""
                 yield ctx.finding(
                     RULE,
                     "breaks" if lost else "restart",
@@ -47,5 +56,17 @@ def check(ctx: Context) -> Iterator[Finding]:
                     old=old.get(key),
                     new=new.get(key),
                     path=pair.new.file,
-                    pointer=f"/{section}/{key}",
+                    pointer=f"{section}/{key}",
                 )
+
+
+def _layers(side: Side) -> Iterator[str]:
+    """What a checkpoint lacks. The stages of a pipeline count their layers each from zero, and are left out."""
+    engine = side.engines.get("config.json")
+    if engine is None or engine.built or engine.mapping.get("pp_size", 1) != 1:
+        return
+    promised = engine.model.get("num_hidden_layers")
+    for name, table in side.weight_sets.items():
+        found = {int(match[1]) for tensor in table.tensors if (match := _LAYER.match(tensor))}
+        if re.fullmatch(r"rank\d+", name) and found and isinstance(promised, int) and found != set(range(promised)):
+            yield f"num_hidden_layers is {promised}, but '{table.files[0]}' holds {len(found)} layers"
