@@ -64,7 +64,7 @@ class Finding:
     `message` says what is wrong in one lower-case line, `why` what it costs, `hint` the next step. `level` is set by
     validate (`equal`, `hot`, `restart`, `breaks`, `unproven`). `witness` is a replayable counter-example, `proof` the
     argument that there is none, `plan` the swap-plan steps the finding asks for. `suppressed` holds the reason given
-    by the user who silenced it.
+    by the user who silenced it. `covers` lists the places of a finding on more than the one that `where` names.
     """
 
     rule: str
@@ -82,3 +82,4 @@ class Finding:
     fix: Fix | None = None
     suppressed: str | None = None
     related: tuple[Location, ...] = field(default=())
+    covers: tuple[Location, ...] = ()

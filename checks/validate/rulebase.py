@@ -7,7 +7,7 @@ returns without a word where it has nothing to judge. It does not catch Unreadab
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -86,6 +86,8 @@ class Context:
         path: str = "",
         pointer: str = "",
         tensor: str = "",
+        tensors: Collection[str] = (),
+        files: Mapping[str, str] | None = None,
         side: Side | None = None,
         line: int | None = None,
         old: object = None,
@@ -99,16 +101,20 @@ class Context:
         """A finding of `rule` at `level`.
 
         `path` is a file name inside `side` (the new model unless given), `pointer` a JSON pointer or protobuf path
-        in it and `tensor` the tensor's name. `old` and `new` are the two values, appended as `: old → new`.
+        in it and `tensor` the tensor's name; of a finding on many, `tensors` names all, and `files` the file of each
+        that is not in `path`: who accepts one of them accepts no other. `old` and `new` are the two values, appended
+        as `: old → new`.
         """
         if old is not None or new is not None:
             message = f"{message}: {_short(old)} → {_short(new)}"
+        of = side or self.new
+        covers = tuple(Location(of.show((files or {}).get(name, path)), object=name) for name in sorted(tensors))
         return Finding(
             rule=rule.id,
             name=rule.name,
             severity=SEVERITY[level],
             message=message,
-            where=Location((side or self.new).show(path), line=line, object=tensor, pointer=pointer),
+            where=Location(of.show(path), line=line, object=tensor or min(tensors, default=""), pointer=pointer),
             why=why or rule.why,
             hint=hint or rule.hint,
             url=rule.url,
@@ -116,6 +122,7 @@ class Context:
             witness=witness,
             proof=proof,
             plan=plan,
+            covers=covers,
         )
 
 

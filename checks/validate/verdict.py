@@ -9,6 +9,7 @@ from typing import Literal, cast
 
 from ...config.settings import Accepted, Contract
 from ...report.errors import BadInput
+from ...report.finding import Location
 from . import registry
 from .rulebase import LEVELS, SEVERITY, Finding, Level
 
@@ -41,9 +42,10 @@ def judged(findings: Iterable[Finding], contract: Contract, today: date | None =
         if current.rule in contract.levels:
             level = cast("Level", contract.levels[current.rule])
             current = replace(current, level=level, severity=SEVERITY[level])
-        for each, until in accepted:
-            if now <= until and each.rule == current.rule and _covers(each, current):
-                current = replace(current, suppressed=f"{each.reason} (until {until.isoformat()})")
+        standing = [(each, until) for each, until in accepted if now <= until and each.rule == current.rule]
+        reason = _excused(current, standing)
+        if reason:
+            current = replace(current, suppressed=reason)
         result.append(current)
     return result
 
@@ -77,11 +79,23 @@ def _last_day(accepted: Accepted) -> date:
         raise BadInput(name, f"until is {accepted.until!r}, not a day", hint="write YYYY-MM-DD") from error
 
 
-def _covers(accepted: Accepted, finding: Finding) -> bool:
-    if not accepted.path:
-        return True
-    where = finding.where
-    return where is not None and (accepted.path == where.object or where.path.endswith(accepted.path))
+def _excused(finding: Finding, accepted: list[tuple[Accepted, date]]) -> str:
+    """The reasons that cover everything a finding is about, empty where one of its places is left."""
+    reasons: dict[str, None] = {}
+    for where in finding.covers or (finding.where,):
+        found = [pair for pair in accepted if _covers(pair[0], where)]
+        if not found:
+            return ""
+        each, until = found[-1]
+        reasons[f"{each.reason} (until {until.isoformat()})"] = None
+    return "; ".join(reasons)
+
+
+def _covers(accepted: Accepted, where: Location | None) -> bool:
+    path = accepted.path.removeprefix("./")
+    if not path or where is None:
+        return not path
+    return path in (where.object, where.path) or where.path.endswith(f"/{path}")
 
 
 def verdict(findings: Iterable[Finding], *, identical: bool) -> Level:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from interlock.checks.validate.run import validate
-from interlock.config.settings import Contract
+from interlock.config.settings import Accepted, Contract
 from validate.build import adapter_config, folder, llama, llama_tensors, lora, safetensors
 
 Files = dict[str, Any]
@@ -74,3 +74,15 @@ def test_weights_without_configuration_on_both_sides_are_compared(tmp_path: Path
 def test_the_one_file_says_nothing_of_the_configuration_beside_it(tmp_path: Path) -> None:
     assert judge(tmp_path, {**adapter(), **bare(fill=2)}, adapter(), WEIGHTS) == ("hot", set())
     assert judge(tmp_path, adapter(), None, WEIGHTS)[0] == "equal"
+
+
+def test_one_module_of_many_is_accepted_alone(tmp_path: Path) -> None:
+    new, old = folder(tmp_path / "new", adapter(lora(8))), folder(tmp_path / "old", adapter())
+    modules = [f"model.layers.0.self_attn.{name}" for name in ("q_proj", "v_proj")]
+
+    def level(*paths: str) -> str:
+        accepted = [Accepted(rule="LRA-SELF", reason="r", until="2999-01-01", path=path) for path in paths]
+        return validate(new, old, contract=Contract(accept=accepted)).facts["verdict"]
+
+    assert level(modules[0]) == level(modules[1]) == "breaks"
+    assert level(*modules) == level(WEIGHTS) == "hot"

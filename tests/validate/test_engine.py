@@ -120,6 +120,48 @@ def test_an_accepted_finding_ends_on_its_day(old: Path, breaking: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("paths", "level"),
+    [
+        (["lm_head.weight"], "breaks"),
+        (["del.safetensors"], "breaks"),
+        (["lm_head.weight", "model.norm.weight"], "breaks"),
+        (list(llama_tensors()), "hot"),
+        (["model.safetensors"], "hot"),
+        (["./model.safetensors"], "hot"),
+        (["lm_head.weight", ""], "hot"),
+    ],
+)
+def test_one_tensor_of_many_is_accepted_alone(tmp_path: Path, paths: list[str], level: str) -> None:
+    new, old = (
+        folder(tmp_path / kind, {"config.json": llama(), "model.safetensors": safetensors(llama_tensors(kind))})
+        for kind in ("F16", "BF16")
+    )
+    rules = ("WTS-DTYPE", "WTS-DTYPE-RANGE")
+    accepted = [Accepted(rule=rule, reason="r", until="2999-01-01", path=path) for rule in rules for path in paths]
+    assert validate(new, old, contract=Contract(accept=accepted)).facts["verdict"] == level
+
+
+@pytest.mark.parametrize(
+    ("path", "level"),
+    [("model-00001-of-00002.safetensors", "breaks"), ("new/model-00002-of-00002.safetensors", "breaks"), ("", "hot")],
+)
+def test_one_shard_of_two_is_accepted_alone(tmp_path: Path, path: str, level: str) -> None:
+    names = list(llama_tensors())
+    shards = {f"model-0000{at}-of-00002.safetensors": names[at - 1 :: 2] for at in (1, 2)}
+    index = {"weight_map": {name: file for file, held in shards.items() for name in held}}
+
+    def model(kind: str) -> dict[str, object]:
+        tensors = llama_tensors(kind)
+        data = {file: safetensors({name: tensors[name] for name in held}) for file, held in shards.items()}
+        return {"config.json": llama(), "model.safetensors.index.json": index, **data}
+
+    new, old = folder(tmp_path / "new", model("F16")), folder(tmp_path / "old", model("BF16"))
+    rules = ("WTS-DTYPE", "WTS-DTYPE-RANGE")
+    accepted = [Accepted(rule=rule, reason="r", until="2999-01-01", path=path) for rule in rules]
+    assert validate(new, old, contract=Contract(accept=accepted)).facts["verdict"] == level
+
+
+@pytest.mark.parametrize(
     "broken", [{"rule": "FIL-SET", "reason": "r", "until": "soon"}, {"rule": "FIL-SET", "until": "2099-01-01"}]
 )
 def test_an_exception_without_reason_or_day_is_refused(old: Path, broken: dict[str, str]) -> None:

@@ -45,7 +45,7 @@ def check(ctx: Context) -> Iterator[Finding]:
             f"{len(bad)} modules do not fit ({names(bad)}): {words} for {wanted}",
             path=subject.weights_file,
             side=subject.side,
-            tensor=first,
+            tensors=list(bad),
             plan=("revalidate-adapters",) if base is not None else (),
         )
 

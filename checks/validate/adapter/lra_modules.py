@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ....models.adapter import Adapter
 from ....report.finding import Severity
@@ -39,7 +39,7 @@ def check(ctx: Context) -> Iterator[Finding]:
         strange = [name for name in subject.adapter.others if name not in known]
         if strange:
             message = f"{len(strange)} tensors are no LoRA pairs: {names(strange)}"
-            yield _finding(ctx, subject, message, tensor=min(strange))
+            yield _finding(ctx, subject, message, tensors=strange)
 
 
 # A server that takes one of these may not take another value of it.
@@ -60,6 +60,8 @@ def _features(adapter: Adapter) -> Iterator[tuple[str, str]]:
         yield "peft_type", f"peft_type is {adapter.kind}"
 
 
-def _finding(ctx: Context, subject: Subject, message: str, *, pointer: str = "", tensor: str = "") -> Finding:
-    path = subject.weights_file if tensor else subject.config_file
-    return ctx.finding(RULE, "breaks", message, path=path, side=subject.side, pointer=pointer, tensor=tensor)
+def _finding(
+    ctx: Context, subject: Subject, message: str, *, pointer: str = "", tensors: Sequence[str] = ()
+) -> Finding:
+    path = subject.weights_file if tensors else subject.config_file
+    return ctx.finding(RULE, "breaks", message, path=path, side=subject.side, pointer=pointer, tensors=tensors)

@@ -67,11 +67,11 @@ def _pairs(ctx: Context, subject: Subject) -> Iterator[Finding]:
     if half:
         first = min(half)
         message = f"{len(half)} modules lack half of their pair ({names(half)}): no lora_{half[first]}"
-        yield ctx.finding(RULE, "breaks", message, path=subject.weights_file, side=subject.side, tensor=first)
+        yield ctx.finding(RULE, "breaks", message, path=subject.weights_file, side=subject.side, tensors=list(half))
     if wrong:
         first = min(wrong)
         message = f"{len(wrong)} modules have another rank ({names(wrong)}): {wrong[first]}"
-        yield ctx.finding(RULE, "breaks", message, path=subject.weights_file, side=subject.side, tensor=first)
+        yield ctx.finding(RULE, "breaks", message, path=subject.weights_file, side=subject.side, tensors=list(wrong))
 
 
 def _ranks(lora: Lora) -> list[int]:
@@ -123,7 +123,7 @@ def _dropped(ctx: Context, subject: Subject) -> Iterator[Finding]:
     lost = [module for module in subject.adapter.modules if reaches(config, module) is False]
     if lost:
         message = f"{len(lost)} modules have tensors, and the configuration does not name them: {names(lost)}"
-        yield ctx.finding(RULE, "breaks", message, path=subject.weights_file, side=subject.side, tensor=min(lost))
+        yield ctx.finding(RULE, "breaks", message, path=subject.weights_file, side=subject.side, tensors=lost)
 
 
 def _whole(ctx: Context, subject: Subject) -> Iterator[Finding]:

@@ -37,7 +37,7 @@ def check(ctx: Context) -> Iterator[Finding]:
                 f"{len(lost)} of {len(subject.adapter.modules)} modules are not in the base: {names(lost)}",
                 path=subject.weights_file,
                 side=subject.side,
-                tensor=min(lost),
+                tensors=lost,
             )
         wanted = subject.adapter.config.get("target_modules")
         for name in cast("list[Any]", wanted) if isinstance(wanted, list) else []:
@@ -63,6 +63,6 @@ def _against_old(ctx: Context, subject: Subject) -> Iterator[Finding]:
             f"{len(more)} modules are not in the live adapter, and no base was given to look them up: {names(more)}",
             path=subject.weights_file,
             side=subject.side,
-            tensor=min(more),
+            tensors=more,
             hint="give the base model with --base",
         )

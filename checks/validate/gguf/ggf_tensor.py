@@ -32,12 +32,12 @@ def check(ctx: Context) -> Iterator[Finding]:
         for found, verb in ((removed, "are gone"), (added, "are new"), (resized, "have other dims")):
             if found:
                 message = f"{len(found)} tensors {verb}: {names(found)}"
-                yield ctx.finding(RULE, "restart", message, path=path, tensor=min(found))
+                yield ctx.finding(RULE, "restart", message, path=path, tensors=found)
         if retyped:
             kinds = Counter((old[name].type, new[name].type) for name in retyped)
             told = ", ".join(f"{count} of {a} to {b}" for (a, b), count in kinds.most_common(4))
             message = f"{len(retyped)} tensors are quantised otherwise: {told}"
-            yield ctx.finding(RULE, "restart", message, path=path, tensor=min(retyped))
+            yield ctx.finding(RULE, "restart", message, path=path, tensors=retyped)
         if (removed or added or resized or retyped) or ctx.same(pair.old.file, path) == "same":
             continue
         yield ctx.finding(

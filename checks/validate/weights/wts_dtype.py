@@ -31,5 +31,6 @@ def check(ctx: Context) -> Iterator[Finding]:
                 old=old,
                 new=new,
                 path=pair.new.tensors[min(changed)].file,
-                tensor=min(changed),
+                tensors=changed,
+                files={name: tensor.file for name, tensor in pair.new.tensors.items()},
             )

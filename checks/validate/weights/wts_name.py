@@ -32,5 +32,6 @@ def check(ctx: Context) -> Iterator[Finding]:
                     "restart",
                     f"{len(found)} of {len(pair.old.tensors)} tensors {verb}: {names(found)}",
                     path=pair.new.files[0],
-                    tensor=min(found),
+                    tensors=found,
+                    files={name: tensor.file for name, tensor in pair.new.tensors.items()},
                 )

@@ -37,5 +37,6 @@ def check(ctx: Context) -> Iterator[Finding]:
                 old=show(pair.old, first),
                 new=show(pair.new, first),
                 path=pair.new.tensors[first].file,
-                tensor=first,
+                tensors=changed,
+                files={name: tensor.file for name, tensor in pair.new.tensors.items()},
             )
