@@ -19,6 +19,7 @@ from .side import Side
 from .weights.tables import pairs as sets
 
 if TYPE_CHECKING:
+    from ...models.gguf import GgufModel
     from ...models.onnx import Initializer, OnnxModel
     from ...models.weights import WeightTable
     from .graph.contract import Pair as Graphs
@@ -70,20 +71,13 @@ def delta(ctx: Context) -> dict[str, Any] | None:
         _compare(count, _spans(ctx.old, pair.old), _spans(ctx.new, pair.new))
     for table in sets(ctx):
         found = True
-        _compare(count, *(_stored(side, each) for side, each in ((ctx.old, table.old), (ctx.new, table.new))))
+        _compare(count, of_table(ctx.old, table.old), of_table(ctx.new, table.new))
     for name, model in ctx.new.gguf.items():
         before = ctx.old.gguf.get(name) or (next(iter(ctx.old.gguf.values())) if len(ctx.old.gguf) == 1 else None)
         if before is None:
             continue
         found = True
-        sides = ((ctx.old, before), (ctx.new, model))
-        _compare(
-            count,
-            *(
-                {n: Span(f"{t.type}{t.dims}", _path(side, m.file), t.begin, t.end) for n, t in m.tensors.items()}
-                for side, m in sides
-            ),
-        )
+        _compare(count, of_gguf(ctx.old, before), of_gguf(ctx.new, model))
     if not found:
         return None
     return {
@@ -186,7 +180,23 @@ def _path(side: Side, name: str) -> str:
     return "" if file.partial else str(file.path)
 
 
-def _stored(side: Side, table: WeightTable) -> dict[str, Span]:
+def together(old: dict[str, Span], new: dict[str, Span]) -> Same:
+    """Whether two sets hold the same tensors under the same names. Signatures that nobody verified prove nothing."""
+    count = _Count([], [], [], [])
+    _compare(count, old, new)
+    if count.changed or count.added or count.removed:
+        return "different"
+    return "unknown" if count.unknown or count.signed else "same"
+
+
+def of_gguf(side: Side, model: GgufModel) -> dict[str, Span]:
+    """The tensors of a GGUF file by name."""
+    path = _path(side, model.file)
+    return {name: Span(f"{t.type}{t.dims}", path, t.begin, t.end) for name, t in model.tensors.items()}
+
+
+def of_table(side: Side, table: WeightTable) -> dict[str, Span]:
+    """The tensors of a set of safetensors files by name."""
     paths = {name: _path(side, name) for name in table.files}
     digests = side.tensor_digests
     return {

@@ -58,7 +58,7 @@ FAMILIES: tuple[Family, ...] = (
         ("trt_ver", "trt_sm", "trt_io", "trt_profile", "trt_plugin", "trt_refit", "trt_tp", "trt_opaque"),
         frozenset({"engine"}),
     ),
-    Family("serving", ("emb_space",), frozenset({"onnx", "safetensors", "pooling", "config"})),
+    Family("serving", ("emb_space",), frozenset({"onnx", "safetensors", "gguf", "pooling", "config"})),
     Family("serving", ("sta_kv",), frozenset({"safetensors"})),
     Family("serving", ("tri_cfg", "tri_mode", "sta_seq"), frozenset({"triton"})),
     Family("serving", ("spc_vocab",), frozenset({"draft"})),

@@ -90,14 +90,19 @@ def check(ctx: Context) -> Iterator[Finding]:
             pointer=_pointer(new),
             plan=("flush-kv",),
         )
-    values = {key: (old["values"].get(key), new["values"].get(key)) for key in old["values"].keys() | new["values"]}
-    changed = {key: pair for key, pair in sorted(values.items()) if pair[0] != pair[1]}
+    both = {key: (old["values"].get(key), new["values"].get(key)) for key in old["values"].keys() | new["values"]}
+    changed = {key: pair for key, pair in sorted(both.items()) if pair[0] != pair[1]}
     if changed and not blocked:
         shown = ", ".join(f"{key} {before} → {after}" for key, (before, after) in changed.items())
         # How many of a head's dimensions are rotated is geometry: buffers and kernels were made for it.
         level: Level = "restart" if _SHARE in changed else "hot"
         message = f"rope values changed: {shown}"
         yield ctx.finding(RULE, level, message, path="config.json", pointer=_pointer(new), plan=("flush-kv",))
+
+
+def values(config: dict[str, Any]) -> dict[str, Any]:
+    """The kind and the values of rotary positions, without the form that they are written in."""
+    return _rope(config)["values"]
 
 
 def _rope(config: dict[str, Any]) -> dict[str, Any]:

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from ....report.finding import Severity
 from ..files.pooled import addition, files, settings
 from ..rulebase import Context, Finding, Level, Rule, Step
-from ..side import Side
-from ..weights.tables import contents
-from ..weights.tables import pairs as sets
+from .embedders import adapted, causes, embeds, moved
 
 RULE = Rule(
     id="EMB-SPACE",
@@ -19,9 +17,11 @@ RULE = Rule(
     family="EMB",
     severity=Severity.ERROR,
     summary="an embedding model has other weights: old and new vectors do not share a space",
-    what="Pooling modules (modules.json), graphs whose file, name or output says embedding, and graphs that end in "
-    "a normalised vector, where the weights changed; the pooling, prompts, length and similarity that "
-    "sentence-transformers reads.",
+    what="Models that give vectors, where a tensor of theirs changed, or an adapter on them: modules.json, classes "
+    "such as CLIPModel and DPRContextEncoder, GGUF files of an encoder or with a pooling_type, graphs whose file or "
+    "output says embedding or that end in a normalised vector. Of the same models rope, activation, sizes, "
+    "quantisation and tokenizer, where their own rules find them changed; and the pooling, prompts, length and "
+    "similarity that sentence-transformers reads.",
     why="a vector index or a classifier trained on the old vectors silently mixes two spaces of the same dimension",
     hint="embed the stored vectors again and switch index and model together; or show with --run that the cosine "
     "similarity is at least contract.cosine",
@@ -54,16 +54,20 @@ def check(ctx: Context) -> Iterator[Finding]:
     if not (ctx.old.tree.single or ctx.new.tree.single):
         yield from _settings(ctx)
     measured = ctx.options.get("cosine")
+    sign = embeds(ctx.new) and embeds(ctx.old)
+    for cause, level in causes(ctx) if sign else ():
+        path, pointer = (cause.where.path, cause.where.pointer) if cause.where is not None else ("", "")
+        root = ctx.new.show("x")[:-1]
+        name = path.removeprefix(root) if path.startswith(root) and not ctx.new.tree.single else ""
+        message = f"the vectors of an embedding model ({sign}) move, {cause.rule}: {cause.message}"
+        yield ctx.finding(RULE, level, message, path=name, pointer=pointer, plan=("reembed-index",))
     if measured is not None and ctx.contract.cosine and measured >= ctx.contract.cosine:
         return
     if "onnx" in ctx.new.tree.kinds:
         yield from _graphs(ctx, measured)
-    pooled = _pooled(ctx.new) or _pooled(ctx.old)
-    if not pooled:
-        return
-    for pair in sets(ctx):
-        if contents(ctx, pair) != "same":
-            yield _finding(ctx, pair.new.files[0], f"the embedding model changed ({pooled})", measured)
+    for path, sign, level in (*moved(ctx), *adapted(ctx)):
+        what = "changed" if level == "breaks" else "agrees in every sample, but was not compared whole"
+        yield _finding(ctx, path, f"the embedding model {what} ({sign})", measured, level=level)
 
 
 def _settings(ctx: Context) -> Iterator[Finding]:
@@ -125,7 +129,3 @@ def _sign(model: OnnxModel, outputs: list[Value], reading: Reading) -> str:
     if any(normalised(reading, value) is not None for value in reading.flow.outputs.values()):
         return "it ends in a normalised vector"
     return ""
-
-
-def _pooled(side: Side) -> str:
-    return next((name for name in side.tree.files if name == "modules.json" or "_Pooling/" in name), "")
