@@ -16,7 +16,7 @@ from .safetensors import Tensor, read_header
 from .tree import ModelTree
 
 _NAME = re.compile(
-    r"(?:base_model\.model\.)?(?P<module>.+?)\.lora_(?P<kind>embedding_)?(?P<side>[AB])(?:\.default)?(?:\.weight)?"
+    r"(?:base_model\.model\.)?(?P<module>.+?)\.lora_(?P<kind>embedding_)?(?P<side>[AB])(?P<name>\.default)?(?:\.weight)?"
 )
 
 _WEIGHTS = ("adapter_model.safetensors", "adapter_model.bin", "adapter_model.pt")
@@ -48,6 +48,7 @@ class Adapter:
     """One adapter: its folder in the model, its configuration, LoRA pairs by module, and every other tensor.
 
     `weights` is the name of its weights inside the folder. Of those that are not safetensors nothing is read.
+    `named` are the tensors whose names hold the adapter's own name, `default`, as they do in a model that trains.
     `configured` is False where there are only weights: then `config` is empty and says nothing.
     """
 
@@ -55,6 +56,7 @@ class Adapter:
     config: dict[str, Any]
     modules: dict[str, Lora] = field(default_factory=dict[str, Lora])
     others: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
+    named: list[str] = field(default_factory=list[str])
     size: int = 0
     weights: str = "adapter_model.safetensors"
     configured: bool = True
@@ -132,6 +134,8 @@ def _place(adapter: Adapter, name: str, tensor: Tensor) -> None:
     if match is None:
         adapter.others[name] = tensor
         return
+    if match["name"]:
+        adapter.named.append(name)
     lora = adapter.modules.setdefault(match["module"], Lora())
     lora.embedding = bool(match["kind"])
     if match["side"] == "A":

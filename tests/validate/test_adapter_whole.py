@@ -86,3 +86,19 @@ def test_one_module_of_many_is_accepted_alone(tmp_path: Path) -> None:
 
     assert level(modules[0]) == level(modules[1]) == "breaks"
     assert level(*modules) == level(WEIGHTS) == "hot"
+
+
+def named() -> Files:
+    return {name.replace(".weight", ".default.weight"): tensor for name, tensor in lora().items()}
+
+
+def test_names_of_a_model_that_trains_are_told(tmp_path: Path) -> None:
+    assert judge(tmp_path, adapter(named()), adapter()) == ("breaks", {"LRA-SELF"})
+    assert judge(tmp_path / "alone", adapter(named()), None) == ("breaks", {"LRA-SELF"})
+    assert judge(tmp_path / "bare", bare(named()), bare()) == ("breaks", {"LRA-SELF"})
+
+
+def test_names_that_the_server_takes_may_stay(tmp_path: Path) -> None:
+    fresh = {**adapter(), WEIGHTS: safetensors(named(), fill=2)}
+    assert judge(tmp_path, fresh, adapter(named())) == ("hot", set())
+    assert judge(tmp_path / "back", adapter(), adapter(named())) == ("hot", set())

@@ -20,7 +20,8 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="the adapter's tensors are not what its own adapter_config.json says",
     what="Both halves of every LoRA pair, their rank against r and rank_pattern; every entry of target_modules, "
-    "layers_to_transform and modules_to_save, and every tensor that these keys do not name; the tensors of use_dora.",
+    "layers_to_transform and modules_to_save, and every tensor that these keys do not name; the tensors of use_dora; "
+    "names such as lora_A.default.weight, which tensors have in a model that trains and not in a saved adapter.",
     why="servers size and scale an adapter by its configuration: it fails to load, or works with a wrong strength",
     hint="save the adapter again, so that adapter_config.json and adapter_model.safetensors come from the same run",
     exemptions=(
@@ -40,6 +41,7 @@ def check(ctx: Context) -> Iterator[Finding]:
             yield _config(ctx, subject, "the adapter holds no tensors", "")
             continue
         yield from _pairs(ctx, subject)
+        yield from _named(ctx, subject)
         if not adapter.configured:
             continue
         yield from _targets(ctx, subject)
@@ -72,6 +74,16 @@ def _pairs(ctx: Context, subject: Subject) -> Iterator[Finding]:
         first = min(wrong)
         message = f"{len(wrong)} modules have another rank ({names(wrong)}): {wrong[first]}"
         yield ctx.finding(RULE, "breaks", message, path=subject.weights_file, side=subject.side, tensors=list(wrong))
+
+
+def _named(ctx: Context, subject: Subject) -> Iterator[Finding]:
+    """PEFT puts the adapter's name into every key that it loads: one that is there already matches nothing."""
+    found = subject.adapter.named
+    if found and not (subject.old is not None and subject.old.named):
+        message = f"{len(found)} tensors have the names of a model that trains, with '.default' in them"
+        path, hint = subject.weights_file, "save the adapter with save_pretrained, which leaves the name out"
+        why = "PEFT loads the adapter without these tensors and without an error, and vLLM refuses it"
+        yield ctx.finding(RULE, "breaks", message, path=path, side=subject.side, tensors=found, why=why, hint=hint)
 
 
 def _ranks(lora: Lora) -> list[int]:
