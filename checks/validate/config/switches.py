@@ -1,6 +1,7 @@
 """Switches of config.json that model families of `transformers` turn on where the key is not written.
 
-Every other switch is off where nothing is said. Read from the configuration classes of releases 4.57 and 5.24.
+Every other switch is off where nothing is said, but those that encoders alone have off. Read from the configuration
+classes of releases 4.57 and 5.24.
 """
 
 from __future__ import annotations
@@ -132,12 +133,25 @@ _ON: Mapping[str, str] = {
     "visual_embed": "layoutlmv3",
 }
 
+# key → the values of model_type that do without, where every other one has it on: vLLM lets a decoder look ahead where
+# is_causal is false, and encoders always do.
+_ON_BUT: Mapping[str, str] = {
+    "is_causal": (
+        "albert bert big_bird camembert convbert deberta deberta-v2 distilbert electra ernie eurobert funnel "
+        "jina_embeddings_v3 layoutlm longformer megatron-bert mobilebert modernbert mpnet mra nomic_bert "
+        "nystromformer rembert roberta roberta-prelayernorm roc_bert roformer squeezebert xlm-roberta "
+        "xlm-roberta-xl xmod"
+    ),
+}
+
 
 def default(key: str, family: object) -> bool:
     """What a switch is where the configuration of a family does not write it."""
+    if key in _ON_BUT:
+        return str(family) not in _ON_BUT[key].split()
     return str(family) in _ON.get(key, "").split()
 
 
 def varies(key: str) -> bool:
     """Whether some family turns the switch on by itself: of an unknown family nothing is known then."""
-    return key in _ON
+    return key in _ON or key in _ON_BUT

@@ -59,7 +59,7 @@ def embeds(side: Side) -> str:
     if found:
         return found
     config = side.config or {}
-    named = next((str(each) for each in items_of(config.get("architectures")) if each in _CLASSES), "")
+    named = next((each for each in map(str, items_of(config.get("architectures"))) if each in _CLASSES), "")
     if named or config.get("model_type") == "model2vec":
         return named or "model2vec"
     return next((sign for model in side.gguf.values() if (sign := pools(model))), "")
