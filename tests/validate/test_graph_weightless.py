@@ -207,6 +207,46 @@ SAME = [
         same=True,
     ),
 ]
+BY_SIZE = "s = Shape(x) g = Gather(s, i) c = Cast <to=1> (g) y = Div(x, c)"
+TURNED = "a = Reshape(x, s) b = Transpose <perm=[1,0,2]> (a) y = Reshape(b, r)"
+MORE = [
+    Case(
+        "a limit of one side, another one",
+        *(plain("y = Clip(x, a)", held=f"float a = {{{a}}}") for a in (0.1, 0.4)),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "a constant worked out from another one",
+        *(plain("a = Mul(p, p) y = Mul(x, a)", held=f"float p = {{{p}}}") for p in (3, 4)),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "the size of another axis",
+        *(plain(BY_SIZE, held=f"int64 i = {{{i}}}") for i in (0, 1)),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "rows taken apart in another way",
+        *(
+            plain(TURNED, "float[4,6] x", "float[4,6] y", f"int64[3] s = {{{s}}}, int64[2] r = {{4, 6}}")
+            for s in ("2, 2, 6", "2, 4, 3")
+        ),
+        "unproven",
+        HEAD,
+    ),
+    Case(
+        "where numbers are put",
+        *(
+            plain("y = ScatterElements <axis=1> (x, i, u)", held=f"int64[1,2] i = {{{i}}}, float[1,2] u = {{5, 6}}")
+            for i in ("0, 1", "2, 1")
+        ),
+        "unproven",
+        HEAD,
+    ),
+]
 # Something was trained: the same changes are an architecture's own.
 TRAINED = [
     Case(
@@ -241,6 +281,7 @@ TRAINED = [
         *(plain("y = Gather(w, x)", "int64[N] x", "float[N,3] y", weight("w", 40, 3, seed=seed)) for seed in (0, 1)),
     ),
 ]
+CHANGED.extend(MORE)
 CASES = [*CHANGED, *SAME, *TRAINED]
 
 

@@ -16,7 +16,7 @@ from .foreign import foreign
 from .forms import close, limited, scaled, word
 from .operands import Difference
 from .reading import Reading
-from .sides import End, Side, settings_of, skip, what_of
+from .sides import End, Shapes, Side, measured, settings_of, skip, what_of
 from .told import places
 from .weightless import LONG, Free, weightless
 
@@ -63,13 +63,16 @@ class _Pairing:
         return None
 
     def pair(self, a: End, b: End) -> Difference | None:
-        a, b = skip(self.old, a), skip(self.new, b)
+        shapes: tuple[Shapes, Shapes] = [], []
+        a, b = skip(self.old, a, shapes[0]), skip(self.new, b, shapes[1])
         if (a, b) in self.seen or (a, b) in self.shared.proven:
             return None
         self.seen.add((a, b))
         fixed = a.value in self.old.free.all, b.value in self.new.free.all
         if all(fixed):
-            return self.constants(a.value, b.value)
+            return self.constants(a, b)
+        if (reshaped := _reshaped(*shapes)) is not None:
+            return reshaped
         one, two = self.old.reading.maker(a.value), self.new.reading.maker(b.value)
         if one is None and two is None and not any(fixed):
             return self.inputs(a, b)
@@ -96,11 +99,23 @@ class _Pairing:
             return _other("order of axes", *(", ".join(map(str, each or ())) or None for each in turns))
         return None
 
-    def constants(self, a: int, b: int) -> Difference | None:
-        """Sizes are judged elsewhere; of what only one side has worked out, nothing is known."""
-        if self.old.reading.held(a) is None or self.new.reading.held(b) is None:
+    def constants(self, a: End, b: End) -> Difference | None:
+        """What follows from no input's values: of what only one side has worked out, nothing is known."""
+        one, two = self.old.reading.maker(a.value), self.new.reading.maker(b.value)
+        if a.value not in self.old.free.held and b.value not in self.new.free.held:
+            axes = measured(self.old, a), measured(self.new, b)
+            x, y = axes
+            if x is not None and y is not None and x != y and (x < 0) == (y < 0):
+                return _other("axis whose size it takes", x, y)
             return None
-        was, now = _constant(self.old, a), _constant(self.new, b)
+        held = self.old.reading.held(a.value) is not None, self.new.reading.held(b.value) is not None
+        if not any(held) and one is not None and two is not None and a.value in self.old.free.held:
+            if one[0].op != two[0].op:
+                return _other("operator of a constant", one[0].op, two[0].op)
+            return self.same(a, b, one, two) if b.value in self.new.free.held else None
+        if not all(held):
+            return None
+        was, now = _constant(self.old, a.value), _constant(self.new, b.value)
         if was is None or now is None or close(was, now):
             return None
         return _other("constant", _show(was), _show(now))
@@ -144,7 +159,7 @@ class _Pairing:
             two = two if straight else two[::-1]
         for x, y in zip(one, two, strict=True):
             if x.value in self.old.free.all and y.value in self.new.free.all:
-                if (found := self.constants(x.value, y.value)) is not None:
+                if (found := self.constants(x, y)) is not None:
                     return found
             else:
                 self.todo.append((x, y))
@@ -166,8 +181,9 @@ class _Pairing:
             alike = all(close(x, y) for x, y in ((one[0].scale, two[0].scale), (one[0].offset, two[0].offset)))
             if alike and self.agree([(one[1], two[1])]):
                 return True
-        low, high = limited(self.old, a), limited(self.new, b)
-        if (low[1] != a or high[1] != b) and close(low[0], high[0]) and self.agree([(low[1], high[1])]):
+        was, now = limited(self.old, a), limited(self.new, b)
+        alike = all(close((x,), (y,)) for x, y in zip(was[0], now[0], strict=True))
+        if (was[1] != a or now[1] != b) and alike and self.agree([(was[1], now[1])]):
             return True
         words = word(self.old, a), word(self.new, b)
         kinds = [what_of(*each) for each in ((self.old, a), (self.new, b))]
@@ -215,6 +231,15 @@ def _constant(side: Side, value: int) -> Values | None:
     held = side.reading.held(value)
     tensor = None if held is None else held.tensor
     return side.reading.values(value) if tensor is None else values(side.reading.source, tensor, LONG)
+
+
+def _reshaped(was: Shapes, now: Shapes) -> Difference | None:
+    """Whether both sides bring what they have into another shape; one number may stand for the rest, or a batch."""
+    if len(was) == len(now):
+        for one, two in zip(was, now, strict=True):
+            if len(one) == len(two) and any(x != y and x > 0 and y > 0 for x, y in zip(one, two, strict=True)):
+                return _other("shape on the way", _show(one), _show(two))
+    return None
 
 
 def _other(what: str, old: object, new: object) -> Difference:

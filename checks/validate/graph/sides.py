@@ -31,8 +31,12 @@ class Side(NamedTuple):
     free: Free
 
 
-def skip(side: Side, at: End) -> End:
-    """The value behind what changes none: shapes, turns of the axes, casts that keep fractions."""
+Shapes = list[tuple[int, ...]]
+
+
+def skip(side: Side, at: End, shapes: Shapes | None = None) -> End:
+    """The value behind what changes none: shapes, turns of the axes, casts that keep fractions. What a Reshape names
+    as the shape that it makes goes to `shapes`."""
     for _ in range(_CHAIN * _CHAIN):
         made = side.reading.maker(at.value)
         if made is None or made[0].domain or not made[0].inputs or at.value in side.free.held:
@@ -41,10 +45,37 @@ def skip(side: Side, at: End) -> End:
         if step.op == "Transpose":
             at = End(step.inputs[0], (*at.turned, side.reading.integers(step, "perm") or ()))
         elif step.op in SHAPING or step.op in _KEPT or (step.op == "Cast" and _keeps(side, step)):
+            if shapes is not None and step.op == "Reshape" and (made_of := side.reading.integers(step, "shape", 1)):
+                shapes.append(made_of)
             at = at._replace(value=step.inputs[0])
         else:
             break
     return at
+
+
+def measured(side: Side, at: End) -> int | None:
+    """The axis of which a value is the size, None where it is something else."""
+    value = at.value
+    for _ in range(_CHAIN):
+        made = side.reading.maker(value)
+        if made is None or made[0].domain or not made[0].inputs:
+            return None
+        step = made[0]
+        if step.op in ("Gather", "Slice") and len(step.inputs) > 1:
+            inner = side.reading.maker(side.reading.plain(step.inputs[0]))
+            if inner is None or inner[0].op != "Shape" or "start" in inner[0].attributes:
+                return None
+            first = side.reading.integers(step, "", 1)
+            rank = _rank(side, inner[0].inputs[0], 0) or 0
+            if first is None or len(first) != 1:
+                return None
+            return first[0] + rank if first[0] < 0 else first[0]
+        if step.op == "Shape":
+            return side.reading.number(step, "start", 0) if "end" in step.attributes else None
+        if step.op not in SHAPING | _KEPT | {"Cast"}:
+            return None
+        value = step.inputs[0]
+    return None
 
 
 def _keeps(side: Side, step: Step) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from ....models.onnx_flow import Held, Step
 from ....models.onnx_values import values
 from .classes import LOOKUPS
+from .families import AFFINE
 from .foreign import foreign, weight
 from .prepared import FEW
 from .reading import MEASURES, SHAPING, TRANSPARENT, Reading
@@ -83,9 +84,8 @@ def _trained(reading: Reading, free: Free, step: Step) -> bool:
     several = [each for each in tensors if _fraction(each) and _size(each) > 1]
     # A number for each column of a table is learned from the table.
     sent = [each for each in step.inputs if each not in free.all]
-    return any(_size(each) > _TABLE for each in several) or (
-        bool(several) and len(sent) == 1 and _column(reading, sent[0])
-    )
+    learned = step.op in AFFINE and bool(several) and len(sent) == 1 and _column(reading, sent[0])
+    return learned or any(_size(each) > _TABLE for each in several)
 
 
 def _tensors(reading: Reading, value: int) -> list[Held]:
