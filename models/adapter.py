@@ -48,8 +48,9 @@ class Adapter:
     """One adapter: its folder in the model, its configuration, LoRA pairs by module, and every other tensor.
 
     `weights` is the name of its weights inside the folder. Of those that are not safetensors nothing is read.
-    `named` are the tensors whose names hold the adapter's own name, `default`, as they do in a model that trains.
-    `configured` is False where there are only weights: then `config` is empty and says nothing.
+    `dtypes` are the number types of the pairs. `named` are the tensors whose names hold the adapter's own name,
+    `default`, as they do in a model that trains. `configured` is False where there are only weights: then `config`
+    is empty and says nothing.
     """
 
     folder: str
@@ -57,6 +58,7 @@ class Adapter:
     modules: dict[str, Lora] = field(default_factory=dict[str, Lora])
     others: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
     named: list[str] = field(default_factory=list[str])
+    dtypes: set[str] = field(default_factory=set[str])
     size: int = 0
     weights: str = "adapter_model.safetensors"
     configured: bool = True
@@ -136,6 +138,7 @@ def _place(adapter: Adapter, name: str, tensor: Tensor) -> None:
         return
     if match["name"]:
         adapter.named.append(name)
+    adapter.dtypes.add(tensor.dtype)
     lora = adapter.modules.setdefault(match["module"], Lora())
     lora.embedding = bool(match["kind"])
     if match["side"] == "A":

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 
 Shape = Sequence[int | str | None] | None
 Tensors = Mapping[str, tuple[str, Sequence[int]]]
-BITS = {"F32": 32, "BF16": 16, "F16": 16, "I64": 64, "U8": 8, "I32": 32}
+BITS = {"F32": 32, "BF16": 16, "F16": 16, "F8_E4M3": 8, "I64": 64, "U8": 8, "I32": 32}
 
 
 def onnx_model(

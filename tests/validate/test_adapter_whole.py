@@ -102,3 +102,50 @@ def test_names_that_the_server_takes_may_stay(tmp_path: Path) -> None:
     fresh = {**adapter(), WEIGHTS: safetensors(named(), fill=2)}
     assert judge(tmp_path, fresh, adapter(named())) == ("hot", set())
     assert judge(tmp_path / "back", adapter(), adapter(named())) == ("hot", set())
+
+
+WRONG: dict[str, Files] = {
+    "rank in quotes": {"r": "4"},
+    "rank with a fraction": {"r": 4.0},
+    "no rank": {"r": None},
+    "rank zero": {"r": 0},
+    "rank true": {"r": True},
+    "alpha in quotes": {"lora_alpha": "8"},
+    "no alpha": {"lora_alpha": None},
+    "alphas in quotes": {"alpha_pattern": {"q_proj": "8"}},
+    "ranks in a list": {"rank_pattern": [4]},
+    "rank of a module with a fraction": {"rank_pattern": {"q_proj": 4.0}},
+    "module that is no expression": {"alpha_pattern": {"(q_proj": 8}},
+    "targets that are no expression": {"target_modules": "["},
+    "exclusions that are no expression": {"exclude_modules": "*q"},
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_values_of_a_wrong_kind_are_told(tmp_path: Path, case: str) -> None:
+    new, old = folder(tmp_path / "new", adapter(**WRONG[case])), folder(tmp_path / "old", adapter())
+    for live in (old, None):
+        report = validate(new, live, contract=Contract())
+        told = [f for f in report.findings if f.rule == "LRA-CONF" and f.level == "breaks"]
+        assert [f.where.pointer for f in told if f.where] == [f"/{next(iter(WRONG[case]))}"]
+    same = validate(new, new, contract=Contract())
+    assert "LRA-CONF" not in {f.rule for f in same.findings}
+
+
+@pytest.mark.parametrize(
+    "config", [{"lora_alpha": 8.0}, {"rank_pattern": {}}, {"alpha_pattern": None}, {"target_modules": r".*\.[qv]_proj"}]
+)
+def test_values_of_the_right_kind_are_not(tmp_path: Path, config: Files) -> None:
+    assert judge(tmp_path, adapter(**config), adapter()) == ("hot", set())
+    assert judge(tmp_path / "missing", {**bare(), CONFIG: {"target_modules": ["q_proj", "v_proj"]}}, None)[0] == "equal"
+
+
+def typed(kind: str) -> Files:
+    return {name: (kind, shape) for name, (_, shape) in lora().items()}
+
+
+def test_small_floats_prove_nothing(tmp_path: Path) -> None:
+    assert judge(tmp_path, adapter(typed("F8_E4M3")), adapter()) == ("unproven", {"LRA-MODULES"})
+    assert judge(tmp_path / "live", adapter(typed("F8_E4M3")), adapter(typed("F8_E4M3"))) == ("equal", set())
+    for kind in ("F16", "BF16"):
+        assert judge(tmp_path / kind, adapter(typed(kind)), adapter()) == ("hot", set())

@@ -9,6 +9,7 @@ from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
 from .keys import ELSEWHERE, NAMING, TRAINING, moves_base, value
 from .subjects import Subject, subjects
+from .values import faults
 
 RULE = Rule(
     id="LRA-CONF",
@@ -19,8 +20,8 @@ RULE = Rule(
     what="Every key of PEFT's LoraConfig that no other rule judges, defaults filled in, against the live adapter's. "
     "Another task_type or other alora_invocation_tokens break clients; an adapter that is LORA again, or no longer "
     "an activated one, needs a restart; for any other key, known or not, nothing is proven. Weights without an "
-    "adapter_config.json are loaded by nobody. init_lora_weights counts "
-    "where it moved part of the base into the matrices (PiSSA, OLoRA, CorDA, LoftQ, LoRA-GA).",
+    "adapter_config.json, and ranks, factors or expressions of a wrong kind, are loaded by nobody. init_lora_weights "
+    "counts where it moved part of the base into the matrices (PiSSA, OLoRA, CorDA, LoftQ, LoRA-GA).",
     why="the matrices may be the same and be used otherwise: for another head, on other tokens, on another base",
     hint="keep the key, or load the adapter in a copy of the server, compare answers, and accept with a reason",
     bad='"task_type": "SEQ_CLS"     (was CAUSAL_LM)',
@@ -41,6 +42,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     yield from _lost(ctx)
     for subject in subjects(ctx):
         yield from _base(ctx, subject)
+        yield from _values(ctx, subject)
         old = subject.before
         if old is None:
             continue
@@ -68,6 +70,24 @@ def _lost(ctx: Context) -> Iterator[Finding]:
         why = "PEFT and vLLM refuse the folder; a model beside it is loaded as if there were no adapter"
         hint = "save adapter_config.json with the weights, from the same run"
         yield ctx.finding(RULE, "breaks", message, path=name, side=side, why=why, hint=hint)
+
+
+def _values(ctx: Context, subject: Subject) -> Iterator[Finding]:
+    """Values of a wrong kind, unless the live adapter has the very same one."""
+    config = subject.adapter.config
+    live = subject.old.config if subject.old is not None else {}
+    for key, reason in faults(config) if subject.adapter.kind == "LORA" else ():
+        if key not in live or repr(live[key]) != repr(config[key]):
+            yield ctx.finding(
+                RULE,
+                "breaks",
+                f"{key} is wrong: {reason}",
+                path=subject.config_file,
+                side=subject.side,
+                pointer=f"/{key}",
+                why="PEFT and vLLM stop with an error when they load the adapter",
+                hint=f"write {key} as PEFT's LoraConfig saves it",
+            )
 
 
 def _level(key: str, old: object, new: object) -> Level | None:

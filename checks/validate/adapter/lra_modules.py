@@ -17,7 +17,8 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="the adapter is more than pairs of matrices: whole modules, biases, DoRA, copied layers, activation tokens",
     what="modules_to_save, bias, lora_bias, use_dora, use_qalora, use_bdlora, arrow_config, layer_replication, "
-    "trainable_token_indices, alora_invocation_tokens, peft_type, and the tensor names of the adapter.",
+    "trainable_token_indices, alora_invocation_tokens, peft_type, and the tensor names of the adapter; pairs in "
+    "another number type than F32, F16 or BF16, of which nothing is proven.",
     why="LoRA servers refuse such an adapter when it is loaded, in the live server, or leave that part out",
     hint="merge these parts into the base, or train plain LoRA",
     references=(
@@ -36,12 +37,22 @@ def check(ctx: Context) -> Iterator[Finding]:
             if key not in before or (key in _VALUED and feature != before[key]):
                 yield _finding(ctx, subject, feature, pointer=f"/{key}")
         known = subject.old.others.keys() if subject.old else set[str]()
+        types = subject.adapter.dtypes - _FLOATS - (subject.old.dtypes if subject.old else set[str]())
+        if types:
+            message = f"the matrices are stored as {', '.join(sorted(types))}"
+            path, why = (
+                subject.weights_file,
+                "servers calculate with F32, F16 or BF16, and scales of their own are lost",
+            )
+            hint = "save the adapter in BF16 or F16"
+            yield ctx.finding(RULE, "unproven", message, path=path, side=subject.side, why=why, hint=hint)
         strange = [name for name in subject.adapter.others if name not in known]
         if strange:
             message = f"{len(strange)} tensors are no LoRA pairs: {names(strange)}"
             yield _finding(ctx, subject, message, tensors=strange)
 
 
+_FLOATS = frozenset({"F64", "F32", "F16", "BF16"})
 # A server that takes one of these may not take another value of it.
 _VALUED = ("modules_to_save", "peft_type", "layer_replication", "trainable_token_indices")
 _SET = ("use_dora", "lora_bias", "use_qalora", "use_bdlora", "arrow_config")
