@@ -149,3 +149,17 @@ def test_small_floats_prove_nothing(tmp_path: Path) -> None:
     assert judge(tmp_path / "live", adapter(typed("F8_E4M3")), adapter(typed("F8_E4M3"))) == ("equal", set())
     for kind in ("F16", "BF16"):
         assert judge(tmp_path / kind, adapter(typed(kind)), adapter()) == ("hot", set())
+
+
+@pytest.mark.parametrize(
+    ("settings", "steps"),
+    [
+        ({"lora_alpha": 16}, ["preload", "verify", "flush-kv"]),
+        ({"use_rslora": True}, ["preload", "verify", "flush-kv"]),
+        ({"lora_dropout": 0.1}, ["preload", "verify"]),
+    ],
+)
+def test_another_scale_makes_caches_stale(tmp_path: Path, settings: Files, steps: list[str]) -> None:
+    new, old = folder(tmp_path / "new", adapter(**settings)), folder(tmp_path / "old", adapter())
+    facts = validate(new, old, contract=Contract()).facts
+    assert (facts["verdict"], [step["step"] for step in facts["plan"]]) == ("hot", steps)

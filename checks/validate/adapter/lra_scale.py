@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from ....models.adapter import Adapter
 from ....report.finding import Severity
-from ..rulebase import Context, Finding, Rule
+from ..rulebase import Context, Finding, Rule, Step
 from ..weights.tables import names
-from .keys import DEFAULTS
+from .keys import DEFAULTS, value
 from .reach import pattern_values
 from .subjects import Subject, subjects
 
@@ -20,7 +20,8 @@ RULE = Rule(
     summary="lora_alpha, r, rslora or a pattern changed the factor that the adapter is applied with",
     what="alpha / r, or alpha / sqrt(r) with use_rslora; and whether rank_pattern and alpha_pattern give modules "
     "factors of their own, which servers that read only lora_alpha and r do not apply.",
-    why="the same matrices then change the model more or less than before; vLLM gives every module the same factor",
+    why="the same matrices then change the model more or less than before, and caches filled until then are stale; "
+    "vLLM gives every module the same factor",
     hint="none if the adapter was trained with these values and the server reads the patterns",
     exemptions=("patterns that give every module the factor it has anyway", "patterns that the live adapter has too"),
 )
@@ -45,7 +46,9 @@ def _finding(
     level = "unproven" if unproven else "hot"
     pointer = "/alpha_pattern" if unproven and subject.adapter.config.get("alpha_pattern") else ""
     path = subject.config_file
-    return ctx.finding(RULE, level, message, old=old, new=new, path=path, side=subject.side, pointer=pointer)
+    steps: tuple[Step, ...] = ("flush-kv",) if subject.old is not None else ()
+    side = subject.side
+    return ctx.finding(RULE, level, message, old=old, new=new, path=path, side=side, pointer=pointer, plan=steps)
 
 
 def _uneven(adapter: Adapter) -> list[str]:
@@ -74,4 +77,4 @@ def _scale(adapter: Adapter) -> str:
     config = adapter.config
     root = "sqrt(r)" if config.get("use_rslora") else "r"
     patterns = "".join(f" {key}={config[key]}" for key in ("rank_pattern", "alpha_pattern") if config.get(key))
-    return f"alpha {config.get('lora_alpha')} / {root} {config.get('r')}{patterns}"
+    return f"alpha {value(config, 'lora_alpha')} / {root} {value(config, 'r')}{patterns}"
