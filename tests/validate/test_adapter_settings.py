@@ -39,6 +39,9 @@ def failing(report: Report) -> dict[str, str]:
 
 HARMLESS: list[tuple[Files, Files]] = [
     ({}, {"lora_dropout": 0.5}),
+    ({}, {"revision": "main"}),
+    ({"revision": "main"}, {"revision": ""}),
+    ({}, {"base_model_name_or_path": "acme/base/"}),
     ({}, {"inference_mode": False}),
     ({}, {"peft_version": "0.18.0"}),
     ({}, {"init_lora_weights": "gaussian"}),
@@ -95,7 +98,12 @@ HARMFUL: list[tuple[Files, Files, str, str]] = [
     ({}, {"layer_replication": [[0, 1], [0, 1]]}, "LRA-MODULES", "breaks"),
     ({}, {"trainable_token_indices": [3]}, "LRA-MODULES", "breaks"),
     ({}, {"bias": "all"}, "LRA-MODULES", "breaks"),
-    ({}, {"revision": "abc"}, "LRA-ORPHAN", "breaks"),
+    ({"revision": "abc"}, {"revision": "def"}, "LRA-ORPHAN", "breaks"),
+    ({}, {"revision": "abc"}, "LRA-ORPHAN", "unproven"),
+    ({"revision": "abc"}, {"revision": "main"}, "LRA-ORPHAN", "unproven"),
+    ({}, {"base_model_name_or_path": None}, "LRA-ORPHAN", "unproven"),
+    ({"base_model_name_or_path": ""}, {}, "LRA-ORPHAN", "unproven"),
+    ({}, {"base_model_name_or_path": "acme/other", "revision": "abc"}, "LRA-ORPHAN", "breaks"),
 ]
 
 

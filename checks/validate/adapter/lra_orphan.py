@@ -56,9 +56,14 @@ def check(ctx: Context) -> Iterator[Finding]:
 
 
 def _judged(old: dict[str, object], new: dict[str, object]) -> tuple[Level, str]:
-    """What two names of a base prove: a path or a quantised copy may well be the same base."""
-    before, after = (str(config.get("base_model_name_or_path")) for config in (old, new))
-    if old.get("revision") == new.get("revision"):
+    """What two names of a base prove: a path, a quantised copy or a pinned revision may well be the same base."""
+    before, after = _name(old), _name(new)
+    pins = _revision(old), _revision(new)
+    if not before or not after:
+        return "unproven", "only one of the two adapters names its base"
+    if before == after and "" in pins:
+        return "unproven", "only one of the two adapters pins a revision of the base, which may be what 'main' was"
+    if pins[0] == pins[1]:
         if _stem(before) == _stem(after) and before.count("/") == after.count("/") == 1:
             return "unproven", "the adapter names another copy of the base"
         if any(_is_path(name) for name in (before, after)):
@@ -76,6 +81,16 @@ def _stem(name: str) -> str:
     return _QUANTISED.sub("", name.rpartition("/")[2].lower())
 
 
+def _name(config: dict[str, object]) -> str:
+    return str(config.get("base_model_name_or_path") or "").rstrip("/")
+
+
+def _revision(config: dict[str, object]) -> str:
+    """The pinned revision, empty for `main`, which is what none stands for."""
+    revision = str(config.get("revision") or "")
+    return "" if revision == "main" else revision
+
+
 def _base(config: dict[str, object]) -> str:
-    revision = config.get("revision")
-    return f"{config.get('base_model_name_or_path')}" + (f"@{revision}" if revision is not None else "")
+    revision = _revision(config)
+    return (_name(config) or "none") + (f"@{revision}" if revision else "")
