@@ -21,7 +21,10 @@ MAX_INDEX = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class WeightTable:
-    """One set's tensors by name. `faults` says where index and shards disagree, each naming the tensor or file."""
+    """One set's tensors by name. `faults` says where index and shards disagree, each naming the tensor or file.
+
+    `beside` is the one file of the same stem and the same tensors that lies beside an index.
+    """
 
     name: str
     files: tuple[str, ...]
@@ -29,6 +32,7 @@ class WeightTable:
     metadata: dict[str, str] = field(default_factory=dict[str, str])
     index: str = ""
     faults: tuple[str, ...] = ()
+    beside: WeightTable | None = None
 
     @property
     def size(self) -> int:
@@ -56,7 +60,9 @@ def read_weights(tree: ModelTree) -> dict[str, WeightTable]:
         table = _merged(stem, {file.name: read_header(file) for file in files})
         if stem not in tables:
             tables[stem] = table
-        elif table.tensors.keys() != tables[stem].tensors.keys():
+        elif table.tensors.keys() == tables[stem].tensors.keys():
+            tables[stem] = replace(tables[stem], beside=table)
+        else:
             # `transformers` looks for the one file before the index; what it does not hold stays random.
             fault = (
                 f"{table.files[0]} beside the index holds {len(table.tensors)} tensors, not the "

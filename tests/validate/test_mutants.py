@@ -414,10 +414,11 @@ def harmless() -> Iterator[Mutant]:
     yield Mutant("labels respelt", graph(metadata=labels), graph(metadata={"names": "['cat','dog']"}), fine, "")
     tensors = llama_tensors()
     names = list(tensors)
+    shards = {f"model-0000{i + 1}-of-00002.safetensors": names[3 * i : 3 * i + 3] for i in (0, 1)}
     split = {
         "config.json": llama(),
-        "model-00001-of-00002.safetensors": safetensors({name: tensors[name] for name in names[:3]}),
-        "model-00002-of-00002.safetensors": safetensors({name: tensors[name] for name in names[3:]}),
+        **{file: safetensors({name: tensors[name] for name in held}) for file, held in shards.items()},
+        "model.safetensors.index.json": {"weight_map": {name: f for f, held in shards.items() for name in held}},
     }
     yield Mutant("two shards", base(), split, fine, "WTS-SHARD")
     yield Mutant("one shard", split, base(), fine, "WTS-SHARD")

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
+from ..side import Side
+from .opened import same_values, takes_all, unopened
 
 RULE = Rule(
     id="WTS-INDEX",
@@ -13,10 +15,13 @@ RULE = Rule(
     family="WTS",
     severity=Severity.ERROR,
     summary="the index names tensors that the shards do not hold, or the other way around",
-    what="weight_map and total_size of *.safetensors.index.json against the headers of the shards, and a file of the "
-    "same name without an index beside them.",
+    what="weight_map and total_size of *.safetensors.index.json against the headers of the shards, a file of the "
+    "same name with other weights beside them, and weights under names that loaders do not look for.",
     why="loaders trust the index: a tensor it puts elsewhere stays at its random initial value or the load fails",
     hint="write the index again from the shards (save_pretrained does), or fetch the missing shard",
+    exemptions=(
+        "names, where contract.server or contract.runtimes say vLLM or SGLang: they take every safetensors file",
+    ),
 )
 
 
@@ -31,3 +36,29 @@ def check(ctx: Context) -> Iterator[Finding]:
             yield ctx.finding(RULE, "hot" if known or minor else "breaks", fault, path=path)
         if len(table.faults) > 20:
             yield ctx.finding(RULE, "breaks", f"and {len(table.faults) - 20} more disagreements", path=path)
+    yield from _opened(ctx)
+
+
+def _opened(ctx: Context) -> Iterator[Finding]:
+    """Weights that the loader does not find, and those of which it is not known whether it takes them."""
+    fault = unopened(ctx.new)
+    if fault and not takes_all(ctx) and (ctx.old is None or not unopened(ctx.old)):
+        yield ctx.finding(RULE, "breaks", fault, hint="keep the names that save_pretrained writes")
+    now, before = _two(ctx.new), ctx.old is not None and _two(ctx.old)
+    if now and not before:
+        message = (
+            f"{now} beside the index holds other values than the shards; some servers load it, others load the shards"
+        )
+        yield ctx.finding(RULE, "unproven", message, path=now, hint="keep one of the two")
+    elif before and not now:
+        message = f"{before} beside the index is gone; it held other values than the shards, and may have been served"
+        hint = "compare with the weights that really serve, and accept this once"
+        yield ctx.finding(RULE, "unproven", message, hint=hint)
+
+
+def _two(side: Side) -> str:
+    """The file beside an index that holds other values than the shards."""
+    table = side.weights
+    if table is None or table.beside is None or same_values(side, table, table.beside):
+        return ""
+    return table.beside.files[0]
