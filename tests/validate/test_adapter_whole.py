@@ -163,3 +163,20 @@ def test_another_scale_makes_caches_stale(tmp_path: Path, settings: Files, steps
     new, old = folder(tmp_path / "new", adapter(**settings)), folder(tmp_path / "old", adapter())
     facts = validate(new, old, contract=Contract()).facts
     assert (facts["verdict"], [step["step"] for step in facts["plan"]]) == ("hot", steps)
+
+
+@pytest.mark.parametrize(
+    ("live", "rank", "declared", "says"),
+    [
+        (8, 16, 0, ""),
+        (8, 17, 0, "above 16, vLLM's default"),
+        (32, 32, 0, ""),
+        (32, 33, 0, "above 32, the live adapter's"),
+        (32, 16, 8, "above 8, declared"),
+    ],
+)
+def test_the_rank_is_held_against_what_is_known(tmp_path: Path, live: int, rank: int, declared: int, says: str) -> None:
+    new, old = (folder(tmp_path / str(at), adapter(lora(r), r=r)) for at, r in ((1, rank), (0, live)))
+    report = validate(new, old, contract=Contract(max_lora_rank=declared))
+    told = [f.message for f in report.findings if f.rule == "LRA-RANK"]
+    assert (says in told[0] if says else told == []) and bool(told) == bool(says)

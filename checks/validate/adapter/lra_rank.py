@@ -14,7 +14,8 @@ RULE = Rule(
     family="LRA",
     severity=Severity.WARNING,
     summary="the adapter's rank is above what the server was started for",
-    what="r, rank_pattern and the tensors' own ranks against contract.max_lora_rank, or the live adapter's rank.",
+    what="r, rank_pattern and the tensors' own ranks against contract.max_lora_rank. Where it is not declared, against "
+    "16, which is vLLM's default, or the live adapter's rank where that is larger.",
     why="buffers for adapters are allocated at start; vLLM refuses a larger rank when the adapter is loaded",
     hint="restart the server with a larger --max-lora-rank and declare it as contract.max_lora_rank",
     references=("https://github.com/vllm-project/vllm/issues/2847",),
@@ -33,7 +34,8 @@ def check(ctx: Context) -> Iterator[Finding]:
         if rank <= limit:
             continue
         known = bool(declared) or subject.old is not None
-        origin = "declared" if declared else "the live adapter's" if known else "vLLM's default"
+        live = not declared and subject.old is not None and subject.old.rank == limit
+        origin = "declared" if declared else "the live adapter's" if live else "vLLM's default"
         yield ctx.finding(
             RULE,
             "restart" if known else "unproven",

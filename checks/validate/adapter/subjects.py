@@ -31,7 +31,9 @@ class Subject:
 
     @property
     def config_file(self) -> str:
-        """adapter_config.json in the side's tree."""
+        """adapter_config.json in the side's tree, the weights where there is none."""
+        if not self.adapter.configured:
+            return self.weights_file
         return f"{self.adapter.folder}/adapter_config.json".lstrip("/")
 
     @property
