@@ -42,7 +42,17 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         "gguf",
-        ("ggf_pre", "ggf_arch", "ggf_ctx", "ggf_meta", "ggf_sample", "ggf_tensor", "ggf_split", "ggf_missing"),
+        (
+            "ggf_pre",
+            "ggf_arch",
+            "ggf_ctx",
+            "ggf_meta",
+            "ggf_sample",
+            "ggf_tensor",
+            "ggf_split",
+            "ggf_missing",
+            "ggf_load",
+        ),
         frozenset({"gguf"}),
     ),
     Family(

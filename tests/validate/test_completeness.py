@@ -225,7 +225,9 @@ def blocks(count: int = 4, prefix: str = "blk", parts: tuple[str, ...] = BLOCK) 
 
 
 def metadata(arch: str = "llama", count: int = 4, **more: Any) -> Files:
-    return {"general.architecture": arch, f"{arch}.block_count": count, f"{arch}.context_length": 64, **more}
+    said = {"block_count": count, "context_length": 64, "embedding_length": 8, "attention.head_count": 2}
+    own = {f"{arch}.{key}": value for key, value in said.items()}
+    return {"general.architecture": arch, **own, f"{arch}.feed_forward_length": 8, **more}
 
 
 def file(tensors: Names, fill: int = 0, **more: Any) -> Files:

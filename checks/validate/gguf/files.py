@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ....models.gguf import GgufModel
 from ..rulebase import Context
+from ..side import Side
 
 _SPLIT = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf")
 
@@ -35,3 +36,22 @@ def split(file: str) -> tuple[str, int, int] | None:
     """(stem, number, count) of a file named stem-00001-of-00003.gguf."""
     match = _SPLIT.fullmatch(file)
     return (match[1], int(match[2]), int(match[3])) if match else None
+
+
+def whole(side: Side) -> dict[str, GgufModel]:
+    """GGUF models by name; parts of a split one merged, where all of them are there."""
+    found: dict[str, list[GgufModel]] = {}
+    for file, model in side.gguf.items():
+        part = split(file)
+        found.setdefault(part[0] if part else file, []).append(model)
+    merged: dict[str, GgufModel] = {}
+    for name, parts in found.items():
+        first = parts[0]
+        count = first.metadata.get("split.count", 1)
+        if len(parts) != (count or 1):
+            continue  # a part given alone; and what is missing of a folder is GGF-SPLIT's
+        tensors = {key: tensor for part in parts for key, tensor in part.tensors.items()}
+        merged[name] = GgufModel(
+            first.file, first.size, first.version, first.little, first.metadata, tensors, first.data_begin
+        )
+    return merged

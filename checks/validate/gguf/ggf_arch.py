@@ -76,6 +76,12 @@ def _value(side: Side | None, model: GgufModel, key: str) -> object:
     return _derived(side, model, key) if value is None else value
 
 
+def width(model: GgufModel, key: str) -> object:
+    """A size in force, None where it is a list or nothing says."""
+    value = _value(None, model, key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def _derived(side: Side | None, model: GgufModel, key: str) -> object:
     """What llama.cpp takes where a key is not written, from others where it does (load_hparams in llama-model.cpp)."""
     if key == "attention.head_count_kv":

@@ -12,7 +12,7 @@ from ..side import Side
 from ..weights.layers import Gap, Stack, absent, lost, numbers, odd, stacks
 from ..weights.tables import names as listed
 from .block_tensors import lacking, missing
-from .files import split
+from .files import whole
 
 RULE = Rule(
     id="GGF-MISSING",
@@ -39,8 +39,8 @@ _UNEVEN = frozenset({"clip", "deci"})
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Every model of NEW in itself, then against OLD. What OLD lacks just the same is a note, since it serves."""
-    before = _models(ctx.old) if ctx.old is not None else {}
-    after = _models(ctx.new)
+    before = whole(ctx.old) if ctx.old is not None else {}
+    after = whole(ctx.new)
     for name, model in after.items():
         old = before.get(name) or (next(iter(before.values())) if len(before) == len(after) == 1 else None)
         found = [*_faults(model), *_hollow(ctx.new, after, model)]
@@ -51,25 +51,6 @@ def check(ctx: Context) -> Iterator[Finding]:
         if old is not None and known >= set(found):
             for message in _lost(old, model):
                 yield ctx.finding(RULE, "breaks", message, path=model.file)
-
-
-def _models(side: Side) -> dict[str, GgufModel]:
-    """GGUF models by name; parts of a split one merged, where all of them are there."""
-    found: dict[str, list[GgufModel]] = {}
-    for file, model in side.gguf.items():
-        part = split(file)
-        found.setdefault(part[0] if part else file, []).append(model)
-    merged: dict[str, GgufModel] = {}
-    for name, parts in found.items():
-        first = parts[0]
-        count = first.metadata.get("split.count", 1)
-        if len(parts) != (count or 1):
-            continue  # a part given alone; and what is missing of a folder is GGF-SPLIT's
-        tensors = {key: tensor for part in parts for key, tensor in part.tensors.items()}
-        merged[name] = GgufModel(
-            first.file, first.size, first.version, first.little, first.metadata, tensors, first.data_begin
-        )
-    return merged
 
 
 def _hollow(side: Side, models: dict[str, GgufModel], model: GgufModel) -> Iterator[str]:
