@@ -61,7 +61,7 @@ def measured(side: Side, at: End) -> int | None:
         if made is None or made[0].domain or not made[0].inputs:
             return None
         step = made[0]
-        if step.op in ("Gather", "Slice") and len(step.inputs) > 1:
+        if step.op in ("Gather", "Slice"):
             inner = side.reading.maker(side.reading.plain(step.inputs[0]))
             if inner is None or inner[0].op != "Shape" or "start" in inner[0].attributes:
                 return None
