@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from ...config.load import Config, load
 from ...config.settings import Bench, Contract, Settings
@@ -58,13 +58,14 @@ def validate(
     `runs`, `memory` and `delta`.
 
     Raises UnreadableModel where a path holds no model at all, NothingToCheck where a folder has none, BadInput on an
-    unusable configuration; a broken file inside a model is a finding and exit code 2.
+    unusable configuration, and on a base or adapter that is none; a broken file inside a model is a finding and
+    exit code 2.
     """
     options: dict[str, Any] = {"probe": probe}
     if base is not None:
-        options["base"] = _side(base)
+        options["base"] = _given(base, "base")
     if adapters:
-        options["adapters"] = [_side(each) for each in adapters]
+        options["adapters"] = [_given(each, "adapter") for each in adapters]
     if draft is not None:
         options["draft"] = _side(draft)
     loaded = load(config) if contract is None or run else Config(Settings(contract=contract), Path())
@@ -115,6 +116,15 @@ def _side(model: Model, name: str = "") -> Side:
         from .files.companions import nothing
 
         raise nothing(side.tree, side.name)
+    return side
+
+
+def _given(model: Model, role: Literal["base", "adapter"]) -> Side:
+    """A model of the command line, which must be what it is given as."""
+    from .adapter.subjects import refuse_other
+
+    side = _side(model)
+    refuse_other(side, role)
     return side
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from interlock.checks.validate.run import validate
 from interlock.config.settings import Accepted, Contract
+from interlock.report.errors import BadInput
 from validate.build import adapter_config, folder, llama, llama_tensors, lora, safetensors
 
 Files = dict[str, Any]
@@ -180,3 +181,29 @@ def test_the_rank_is_held_against_what_is_known(tmp_path: Path, live: int, rank:
     report = validate(new, old, contract=Contract(max_lora_rank=declared))
     told = [f.message for f in report.findings if f.rule == "LRA-RANK"]
     assert (says in told[0] if says else told == []) and bool(told) == bool(says)
+
+
+@pytest.mark.parametrize(
+    ("role", "files", "says"),
+    [
+        ("base", adapter(), "is an adapter"),
+        ("base", bare(), "is an adapter"),
+        ("base", {"config.json": llama(), "pytorch_model.bin": b"PK"}, "no safetensors weights"),
+        ("adapter", model(), "holds none"),
+    ],
+)
+def test_what_is_no_base_and_what_is_no_adapter_is_refused(tmp_path: Path, role: str, files: Files, says: str) -> None:
+    path = str(folder(tmp_path / "given", files))
+    fresh = folder(tmp_path / "new", adapter() if role == "base" else model())
+    given: Files = {"base": path} if role == "base" else {"adapters": [path]}
+    with pytest.raises(BadInput, match=says):
+        validate(fresh, fresh, contract=Contract(), **given)
+
+
+def test_a_base_and_adapters_are_taken(tmp_path: Path) -> None:
+    base, fine = folder(tmp_path / "base", model()), folder(tmp_path / "adapter", adapter())
+    assert validate(fine, fine, contract=Contract(), base=base).facts["verdict"] == "equal"
+    assert validate(base, base, contract=Contract(), adapters=[fine, fine / WEIGHTS]).facts["verdict"] == "equal"
+    many = folder(tmp_path / "many", {f"{name}/{file}": data for name in "ab" for file, data in adapter().items()})
+    assert validate(base, base, contract=Contract(), adapters=[many]).facts["verdict"] == "equal"
+    assert validate(base, base, contract=Contract(), adapters=[folder(tmp_path / "bare", bare())]).exit_code == 1

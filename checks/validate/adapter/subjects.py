@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast
 
-from ....models.adapter import Adapter
+from ....models.adapter import Adapter, adapter_files
 from ....models.safetensors import Tensor
 from ....models.weights import WeightTable
+from ....report.errors import BadInput
 from ..rulebase import Context
 from ..side import Side
 
@@ -58,6 +59,21 @@ def _base(side: Side) -> WeightTable | None:
     """The weights in the model itself, unless they are an adapter's."""
     table = side.weights
     return None if table is None or any("adapter_model" in file for file in table.files) else table
+
+
+def refuse_other(side: Side, role: Literal["base", "adapter"]) -> None:
+    """Raise BadInput where what was given as the base, or as an adapter, is none that can be compared with."""
+    adapters = adapter_files(side.tree)
+    if role == "adapter":
+        if not adapters:
+            hint = "--adapter takes the folder of an adapter_config.json"
+            raise BadInput(side.name, "given as an adapter, and holds none", hint=hint)
+        return
+    weights = [file.name for file in side.tree.files.values() if file.kind in ("safetensors", "index")]
+    if all(name.rpartition("/")[2].startswith("adapter_model") for name in weights):
+        what = "is an adapter" if adapters else "holds no safetensors weights to compare with"
+        hint = "--base takes the model that the adapter sits on"
+        raise BadInput(side.name, f"given as the base, and {what}", hint=hint)
 
 
 def target(module: str, base: WeightTable) -> Tensor | None:
