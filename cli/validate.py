@@ -68,7 +68,7 @@ def validate(  # noqa: PLR0917 - typer passes them by name
                 *paths[1:],
                 config=config,
                 fail_on=fail_on,
-                names=(new, against or ""),
+                names=(_name(new), _name(against or "")),
                 probe=probe,
                 base=_opened(base, stack)[0] if base else None,
                 adapters=[_opened(each, stack)[0] for each in adapter or ()],
@@ -82,6 +82,15 @@ def validate(  # noqa: PLR0917 - typer passes them by name
             return report
 
     return run("validate", Outputs(output_format, tuple(output or ()), color), go)
+
+
+def _name(reference: str) -> str:
+    """How the report calls a model: credentials in a URL are nobody else's business."""
+    if "://" not in reference:
+        return reference
+    from ..checks.validate.remote import model_name
+
+    return model_name(reference)
 
 
 def _opened(reference: str, stack: ExitStack) -> tuple[str | ModelTree, str | None]:

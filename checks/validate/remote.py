@@ -35,6 +35,7 @@ _HEADERS = frozenset({"safetensors", "gguf", "onnx"})
 _WHOLE = frozenset(
     {"index", "config", "generation-config", "tokenizer", "tokenizer-config", "chat-template", "adapter", "pooling"}
 ) | {"triton", "labels"}
+_ODD_PORT = re.compile(r"[^/@\[\]]*:[^/@]*[^/@\d][^@]*@")
 _HF = re.compile(r"hf://([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
 
 
@@ -54,6 +55,34 @@ def is_remote(reference: str) -> bool:
     return reference.startswith(("https://", "http://", "hf://"))
 
 
+def shown(reference: str) -> str:
+    """A reference as messages and reports may name it: without user, password, query and fragment.
+
+    Signatures and tokens of presigned URLs are in the query, and reports are read by more people than may fetch.
+    """
+    scheme, mark, rest = reference.partition("://")
+    if not mark or scheme not in ("https", "http", "hf"):
+        return reference
+    if _ODD_PORT.match(rest):  # a password that nobody encoded
+        rest = rest.rpartition("@")[2]
+    if scheme == "hf":  # what follows an @ is the revision
+        return f"hf://{re.split('[?#]', rest, maxsplit=1)[0]}"
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{re.split('[?#]', host.rpartition('@')[2] + slash + path, maxsplit=1)[0]}"
+
+
+def model_name(reference: str) -> str:
+    """How messages call a model: an index stands for the folder it is in."""
+    name = shown(reference)
+    remote = name.startswith(("https://", "http://"))
+    return name.rpartition("/")[0] if remote and kind_of(name) == "index" else name
+
+
+def _scrubbed(text: str) -> str:
+    """Text of another library without what the URLs in it may hold; a path with a query counts, too."""
+    return re.sub(r"\?[^\s'\")]+", "", re.sub(r"://[^/\s]*@", "://", text))
+
+
 @contextmanager
 def open_remote(reference: str) -> Generator[ModelTree]:
     """The model's files, in a temporary directory, with holes where weights would be.
@@ -67,16 +96,16 @@ def open_remote(reference: str) -> Generator[ModelTree]:
         try:
             yield client.tree(Path(folder))
         except requests.RequestException as error:
-            raise NeedsAccess(
-                reference, f"cannot be reached: {_cause(error)}", hint="check the network, or validate a local copy"
-            ) from error
+            reason = f"cannot be reached: {_cause(error, reference)}"
+            raise NeedsAccess(shown(reference), reason, hint="check the network, or validate a local copy") from error
 
 
-def _cause(error: Exception) -> str:
+def _cause(error: Exception, reference: str) -> str:
     """The innermost reason, in one line."""
     while error.__cause__ or error.__context__:
         error = cast("Exception", error.__cause__ or error.__context__)
-    return str(error).split("\n", 1)[0].lower()[:200] or type(error).__name__
+    line = str(error).replace(reference, shown(reference)).split("\n", 1)[0]
+    return _scrubbed(line).lower()[:200] or type(error).__name__
 
 
 class _Client:
@@ -91,10 +120,16 @@ class _Client:
         if hub and (token := os.environ.get("HF_TOKEN")):
             session.headers["Authorization"] = f"Bearer {token}"  # requests drops it on a redirect to another host
         if reference.startswith("hf://") and not hub:
-            raise BadInput(reference, "names no repository", hint="write hf://OWNER/NAME or hf://OWNER/NAME@REVISION")
-        for url in (self.endpoint if hub else reference,):
-            if urlsplit(url).scheme != "https" and urlsplit(url).hostname not in ("localhost", "127.0.0.1", "::1"):
-                raise BadInput(url, "is not https", hint="headers fetched in the clear can be changed on the way")
+            raise BadInput(
+                shown(reference), "names no repository", hint="write hf://OWNER/NAME or hf://OWNER/NAME@REVISION"
+            )
+        url = self.endpoint if hub else reference
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            raise BadInput(shown(url), "is not a URL") from None
+        if parts.scheme != "https" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+            raise BadInput(shown(url), "is not https", hint="headers fetched in the clear can be changed on the way")
 
     def tree(self, folder: Path) -> ModelTree:
         """Fetch what is needed."""
@@ -104,7 +139,9 @@ class _Client:
         else:
             name = PurePosixPath(urlsplit(self.reference).path).name
             if not name:
-                raise BadInput(self.reference, "names no file", hint="give the URL of a model file or of a shard index")
+                raise BadInput(
+                    shown(self.reference), "names no file", hint="give the URL of a model file or of a shard index"
+                )
             first = _Remote(name, self.reference, kind_of(name))
             single = first.kind != "index"
             remotes = [first, *(self.shards(first) if first.kind == "index" else ())]
@@ -117,9 +154,9 @@ class _Client:
         """A response that succeeded."""
         response = self.session.get(url, headers=headers, timeout=_TIMEOUT, stream=True)
         if response.status_code in (401, 403):
-            raise NeedsAccess(url, f"answers {response.status_code}", hint="set HF_TOKEN, or ask for access")
+            raise NeedsAccess(shown(url), f"answers {response.status_code}", hint="set HF_TOKEN, or ask for access")
         if response.status_code == 404:
-            raise BadInput(url, "not found")
+            raise BadInput(shown(url), "not found")
         response.raise_for_status()
         return response
 
@@ -130,9 +167,9 @@ class _Client:
         url: str | None = root
         while url and len(entries) <= MAX_FILES:
             with self.get(url) as response:
-                page = loads(self.bounded(response, url), url)
+                page = loads(self.bounded(response, url), shown(url))
                 if not isinstance(page, list):
-                    raise UnreadableModel(url, "is not a list of files")
+                    raise UnreadableModel(shown(url), "is not a list of files")
                 entries.extend(cast("list[Any]", page))
                 url = response.links.get("next", {}).get("url")
         found: list[_Remote] = []
@@ -140,9 +177,11 @@ class _Client:
             match entry:
                 case {"type": "file", "path": str(path), "size": int(size)}:
                     if ".." in PurePosixPath(path).parts or path.startswith("/") or "\0" in path:
-                        raise UnreadableModel(self.reference, f"lists the file {path[:200]!r}, outside of itself")
+                        raise UnreadableModel(
+                            shown(self.reference), f"lists the file {path[:200]!r}, outside of itself"
+                        )
                     if not 0 <= size <= _LARGEST:
-                        raise UnreadableModel(self.reference, f"lists {path[:200]!r} of impossible size")
+                        raise UnreadableModel(shown(self.reference), f"lists {path[:200]!r} of impossible size")
                     lfs: Any = cast("dict[str, Any]", entry).get("lfs")
                     large = cast("dict[str, Any]", lfs) if isinstance(lfs, dict) else {}
                     digest = str(large.get("oid") or cast("dict[str, Any]", entry).get("oid") or "")
@@ -151,13 +190,13 @@ class _Client:
                 case _:
                     pass
         if not found:
-            raise BadInput(self.reference, "holds no files")
+            raise BadInput(shown(self.reference), "holds no files")
         return found
 
     def shards(self, index: _Remote) -> list[_Remote]:
         """The shards that an index names, beside it."""
         with self.get(index.url) as response:
-            document = loads(self.bounded(response, index.url), index.url)
+            document = loads(self.bounded(response, index.url), shown(index.url))
         mapping: Any = document.get("weight_map") if isinstance(document, dict) else None  # pyright: ignore
         names = (
             {str(each) for each in cast("dict[str, Any]", mapping).values()}
@@ -165,7 +204,7 @@ class _Client:
             else set[str]()
         )
         if any({"/", "\\", "\0"} & set(name) or name in ("", ".", "..") for name in names):
-            raise UnreadableModel(index.url, "names shards outside of its folder")
+            raise UnreadableModel(shown(index.url), "names shards outside of its folder")
         return [_Remote(name, urljoin(index.url, quote(name)), "safetensors") for name in sorted(names)]
 
     def bounded(self, response: Response, url: str) -> bytes:
@@ -174,7 +213,7 @@ class _Client:
         for chunk in response.iter_content(1 << 16):
             data += chunk
             if len(data) > MAX_WHOLE:
-                raise UnreadableModel(url, f"is larger than the {MAX_WHOLE >> 20} MiB that such a file may have")
+                raise UnreadableModel(shown(url), f"is larger than the {MAX_WHOLE >> 20} MiB that such a file may have")
         return data
 
     def fetch(self, remote: _Remote, path: Path) -> TreeFile:
@@ -189,7 +228,9 @@ class _Client:
                 stream.truncate(remote.size or 0)
             return TreeFile(remote.name, path, remote.size or 0, remote.kind, remote.digest, partial=True)
         size, digest = self.head(remote)
-        source = RangeSource(remote.url, size, lambda offset, length: self.range(remote.url, offset, length), path)
+        source = RangeSource(
+            shown(remote.url), size, lambda offset, length: self.range(remote.url, offset, length), path
+        )
         _read(source, remote)
         return TreeFile(remote.name, path, size, remote.kind, remote.digest or digest, partial=True)
 
@@ -199,20 +240,20 @@ class _Client:
             match = re.fullmatch(r"bytes 0-0/(\d+)", response.headers.get("Content-Range", ""))
             tag = response.headers.get("X-Linked-Etag") or response.headers.get("ETag") or ""
         if match is not None and len(match[1]) > len(str(_LARGEST)):
-            raise UnreadableModel(remote.url, "is of impossible size, as its server says")
+            raise UnreadableModel(shown(remote.url), "is of impossible size, as its server says")
         if match is None:
             hint = "fetch the model and validate the local copy"
-            raise BadInput(remote.url, "the server does not answer range requests", hint=hint)
+            raise BadInput(shown(remote.url), "the server does not answer range requests", hint=hint)
         return int(match[1]), "" if tag.startswith("W/") else tag
 
     def range(self, url: str, offset: int, length: int) -> bytes:
         """Exactly these bytes."""
         with self.get(url, Range=f"bytes={offset}-{offset + length - 1}") as response:
             if response.status_code != 206:
-                raise BadInput(url, "the server does not answer range requests")
+                raise BadInput(shown(url), "the server does not answer range requests")
             data = self.bounded(response, url)
         if len(data) != length:
-            raise UnreadableModel(url, f"gave {len(data):,} of {length:,} bytes", offset=offset)
+            raise UnreadableModel(shown(url), f"gave {len(data):,} of {length:,} bytes", offset=offset)
         return data
 
 
