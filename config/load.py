@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import difflib
 import os
 import types
@@ -191,6 +192,8 @@ class _Builder:
             return float(value)
         if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
             return value
+        if kind is str and type(value) is datetime.date:
+            return value.isoformat()  # the text that YAML or TOML took for a day
         if kind is str and isinstance(value, int | float) and not isinstance(value, bool):
             raise self.fail(pointer, f"{name} must be a string, not the number {value}", f"write '{value}' in quotes")
         words = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}

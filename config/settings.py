@@ -61,11 +61,11 @@ class Bind:
 
 @dataclass(slots=True, kw_only=True)
 class Accepted:
-    """A validate finding that is accepted for a reason, for a time."""
+    """A validate finding that is accepted for a reason, best for a time."""
 
     rule: str = setting("rule id", default="")
     reason: str = setting("why it is accepted", default="")
-    until: str = setting("last day it is accepted, YYYY-MM-DD", default="")
+    until: str = setting("last day it is accepted, such as 2027-01-31; without one, for good", default="")
     path: str = setting("only for this file or tensor name", default="")
 
 

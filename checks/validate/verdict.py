@@ -28,8 +28,8 @@ _FAILING: dict[str, frozenset[str]] = {
 def judged(findings: Iterable[Finding], contract: Contract, today: date | None = None) -> list[Finding]:
     """The findings with the levels and accepted exceptions of interlock.yaml applied.
 
-    An exception whose day is over silences nothing (`ended` tells of it). Raises BadInput where one has no rule,
-    reason or day, and where a rule that is named does not exist.
+    An exception whose day is over silences nothing (`ended` tells of it). Raises BadInput where one has no rule or
+    reason, where its last day is none, and where a rule that is named does not exist.
     """
     now = today or datetime.now(UTC).date()
     for key, names in (("levels", contract.levels), ("accept", [each.rule for each in contract.accept])):
@@ -42,7 +42,8 @@ def judged(findings: Iterable[Finding], contract: Contract, today: date | None =
         if current.rule in contract.levels:
             level = cast("Level", contract.levels[current.rule])
             current = replace(current, level=level, severity=SEVERITY[level])
-        standing = [(each, until) for each, until in accepted if now <= until and each.rule == current.rule]
+        ours = [(each, until) for each, until in accepted if each.rule == current.rule]
+        standing = [(each, until) for each, until in ours if until is None or now <= until]
         reason = _excused(current, standing)
         if reason:
             current = replace(current, suppressed=reason)
@@ -53,7 +54,8 @@ def judged(findings: Iterable[Finding], contract: Contract, today: date | None =
 def ended(contract: Contract, today: date | None = None) -> list[str]:
     """The accepted exceptions whose day is over, in words. `judged` has read them all."""
     now = today or datetime.now(UTC).date()
-    over = [each for each in contract.accept if _last_day(each) < now]
+    days = [(each, _last_day(each)) for each in contract.accept]
+    over = [each for each, until in days if until is not None and until < now]
     return [
         f"the exception for {each.rule}{f' on {each.path}' if each.path else ''} ended on {each.until}" for each in over
     ]
@@ -69,17 +71,20 @@ def _exists(name: str, where: str) -> None:
         raise BadInput(where, f"there is no rule {name!r}", hint=hint)
 
 
-def _last_day(accepted: Accepted) -> date:
+def _last_day(accepted: Accepted) -> date | None:
+    """None where the exception has no end."""
     name = f"contract.accept for {accepted.rule or 'a rule without id'}"
-    if not accepted.rule or not accepted.reason or not accepted.until:
-        raise BadInput(name, "needs rule, reason and until", hint="an exception says why, and when it ends")
+    if not accepted.rule or not accepted.reason:
+        raise BadInput(name, "needs rule and reason", hint="an exception says what it accepts, and why")
+    if not accepted.until:
+        return None
     try:
         return date.fromisoformat(accepted.until)
     except ValueError as error:
         raise BadInput(name, f"until is {accepted.until!r}, not a day", hint="write YYYY-MM-DD") from error
 
 
-def _excused(finding: Finding, accepted: list[tuple[Accepted, date]]) -> str:
+def _excused(finding: Finding, accepted: list[tuple[Accepted, date | None]]) -> str:
     """The reasons that cover everything a finding is about, empty where one of its places is left."""
     reasons: dict[str, None] = {}
     for where in finding.covers or (finding.where,):
@@ -87,7 +92,7 @@ def _excused(finding: Finding, accepted: list[tuple[Accepted, date]]) -> str:
         if not found:
             return ""
         each, until = found[-1]
-        reasons[f"{each.reason} (until {until.isoformat()})"] = None
+        reasons[f"{each.reason} (until {until.isoformat()})" if until else each.reason] = None
     return "; ".join(reasons)
 
 
