@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from ..report.errors import BadInput
-from .settings import Settings
+from .settings import Limits, Settings
 
 FILE = "interlock.yaml"
 _MAX_BYTES, _MAX_DEPTH, _MAX_VALUES = 4 << 20, 64, 100_000
@@ -199,11 +199,25 @@ class _Builder:
         words = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
         raise self.fail(pointer, f"{name} must be {words[kind]}")
 
+    def _limited(self, limits: Limits | None, value: Any, pointer: str) -> None:
+        """Refuse what is of the right kind and still makes no sense."""
+        if limits is None:
+            return
+        if isinstance(value, dict):
+            for key, item in cast("dict[str, Any]", value).items():
+                self._limited(limits, item, f"{pointer}/{key}")
+            return
+        reason = limits.broken(value)
+        if reason:
+            name = pointer.strip("/").replace("/", ".")
+            raise self.fail(pointer, f"{name} is {value!r}, {reason}")
+
     def _dataclass(self, kind: Any, value: Any, pointer: str, name: str) -> Any:
         if not isinstance(value, dict):
             raise self.fail(pointer, f"{name} must be a mapping")
         hints = get_type_hints(kind)
         known = {(f.metadata.get("key") or f.name): f.name for f in fields(kind)}
+        limits = {(f.metadata.get("key") or f.name): f.metadata.get("limits") for f in fields(kind)}
         given: dict[str, Any] = {}
         for key, item in value.items():  # pyright: ignore[reportUnknownVariableType]
             key = str(key)  # pyright: ignore[reportUnknownArgumentType]  # noqa: PLW2901
@@ -212,5 +226,6 @@ class _Builder:
                 hint = f"did you mean '{close[0]}'?" if close else f"known keys: {', '.join(known)}"
                 where = "" if not pointer else f" in {name}"
                 raise self.fail(f"{pointer}/{key}", f"unknown key '{key}'{where}", hint)
-            given[known[key]] = self.build(hints[known[key]], item, f"{pointer}/{key}")
+            built = given[known[key]] = self.build(hints[known[key]], item, f"{pointer}/{key}")
+            self._limited(limits[key], built, f"{pointer}/{key}")
         return kind(**given)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
-from .settings import Settings
+from .settings import Limits, Settings
 
 _SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
@@ -26,6 +26,9 @@ def _schema(kind: Any) -> dict[str, Any]:
         properties: dict[str, Any] = {}
         for f in fields(kind):
             entry = {**_schema(hints[f.name]), "description": f.metadata["doc"]}
+            limits = cast("Limits | None", f.metadata.get("limits"))
+            if limits is not None:
+                entry.get("additionalProperties", entry).update(_limits(limits))
             if f.default is not MISSING and f.default not in ("", None):
                 entry["default"] = f.default
             properties[f.metadata.get("key") or f.name] = entry
@@ -38,3 +41,9 @@ def _schema(kind: Any) -> dict[str, Any]:
     if origin is dict:
         return {"type": "object", "additionalProperties": _schema(get_args(kind)[1])}
     return {"type": _SCALARS[kind]}
+
+
+def _limits(limits: Limits) -> dict[str, Any]:
+    words = {"minimum": limits.least, "exclusiveMinimum": limits.above, "maximum": limits.most}
+    found: dict[str, Any] = {key: value for key, value in words.items() if value is not None}
+    return {**found, "pattern": limits.pattern} if limits.pattern else found

@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 
-def setting(doc: str, *, default: Any = None, factory: Any = None, key: str = "") -> Any:
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a setting's value must keep to; of a mapping, every value in it."""
+
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+    pattern: str = ""
+    """A regular expression for the start of a text, in the syntax that Python and JSON Schema share."""
+    wanted: str = ""
+    """What a text must be, in words."""
+
+    def broken(self, value: object) -> str:
+        """What is wrong with a value, empty where it keeps to them."""
+        if isinstance(value, str):
+            return f"not {self.wanted}" if self.pattern and re.match(self.pattern, value) is None else ""
+        if not isinstance(value, int | float):
+            return ""
+        if self.least is not None and not value >= self.least:
+            return f"below {self.least:g}"
+        if self.above is not None and not value > self.above:
+            return f"not above {self.above:g}"
+        if self.most is not None and not value <= self.most:
+            return f"above {self.most:g}"
+        return ""
+
+
+def setting(doc: str, *, default: Any = None, factory: Any = None, key: str = "", limits: Limits | None = None) -> Any:
     """A dataclass field with its documentation; `key` is the YAML key where it is not a Python name."""
-    metadata = {"doc": doc, "key": key}
+    metadata = {"doc": doc, "key": key, "limits": limits}
     if factory is not None:
         return field(default_factory=factory, metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -78,23 +106,37 @@ class Contract:
         "what clients exchange with the server", default="tensor"
     )
     runtimes: dict[str, str] = setting(
-        "runtime versions that serve, such as onnxruntime: '1.18'", factory=dict[str, str]
+        "runtime versions that serve, such as onnxruntime: '1.18'",
+        factory=dict[str, str],
+        limits=Limits(pattern="^([<>=~!^]+ *)?v?[0-9]", wanted="a version such as '1.18'"),
     )
     server: str = setting(
         "command line of the server that serves, such as tritonserver --model-control-mode=explicit", default=""
     )
     gpu_memory: str = setting("memory of one GPU, such as 80GiB", default="")
-    gpus: int = setting("GPUs that one replica spreads over (tensor parallel)", default=1)
-    gpu_utilisation: float = setting("share of GPU memory the server may use", default=0.9)
-    kv_tokens: int = setting("tokens of KV cache promised to clients of a language model", default=0)
-    max_lora_rank: int = setting("largest adapter rank the server was started for (vLLM: --max-lora-rank)", default=0)
+    gpus: int = setting("GPUs that one replica spreads over (tensor parallel)", default=1, limits=Limits(least=1))
+    gpu_utilisation: float = setting(
+        "share of GPU memory the server may use", default=0.9, limits=Limits(above=0, most=1)
+    )
+    kv_tokens: int = setting(
+        "tokens of KV cache promised to clients of a language model", default=0, limits=Limits(least=0)
+    )
+    max_lora_rank: int = setting(
+        "largest adapter rank the server was started for (vLLM: --max-lora-rank)", default=0, limits=Limits(least=0)
+    )
     domains: dict[str, list[float]] = setting(
         "values an input may take, for generated inputs", factory=dict[str, list[float]]
     )
     run_seconds: int = setting(
-        "longest that validate --run may take for one graph and the one it replaces, in seconds", default=300
+        "longest that validate --run may take for one graph and the one it replaces, in seconds",
+        default=300,
+        limits=Limits(least=1),
     )
-    cosine: float = setting("lowest cosine similarity at which an embedding space counts as kept", default=0.0)
+    cosine: float = setting(
+        "lowest cosine similarity at which an embedding space counts as kept",
+        default=0.0,
+        limits=Limits(least=-1, most=1),
+    )
     levels: dict[str, Literal["equal", "hot", "restart", "breaks"]] = setting(
         "verdict level of a rule, where a project judges otherwise", factory=dict[str, str]
     )
