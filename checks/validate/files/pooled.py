@@ -13,7 +13,14 @@ PROMPTS = "config_sentence_transformers.json"
 _FILES = r"modules\.json|config_sentence_transformers\.json|sentence_\w[\w-]*_config\.json|\d+_\w+/config\.json"
 _MAX = 16 << 20
 # What a missing key means.
-_DEFAULTS: dict[str, Any] = {"include_prompt": True, "do_lower_case": False, "similarity_fn_name": "cosine"}
+_DEFAULTS: dict[str, Any] = {
+    "include_prompt": True,
+    "do_lower_case": False,
+    "similarity_fn_name": "cosine",
+    "transformer_task": "feature-extraction",
+    "module_output_name": "token_embeddings",
+    "modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}},
+}
 _NOTES = frozenset({"__version__", "model_type", "model_args", "tokenizer_args", "config_args"})
 # Prompts that encode_query and encode_document take without being asked to.
 _ROLES = frozenset({"query", "document", "passage", "corpus"})
@@ -52,9 +59,28 @@ def settings(side: Side, name: str) -> dict[str, Any]:
         del found["pooling_mode"]
     if "embedding_dimension" in found:
         found["word_embedding_dimension"] = found.pop("embedding_dimension")
+    if re.match(r"sentence_", name) and (longest := _longest(side, found)) is not None:
+        found["max_seq_length"] = longest
     return _prompted(found) if name == PROMPTS else found
 
 
+def length(side: Side) -> int | None:
+    """After how many tokens texts are cut before they are embedded; None where that is not known."""
+    name = next((each for each in side.tree.files if re.fullmatch(r"sentence_\w[\w-]*_config\.json", each)), None)
+    return settings(side, name).get("max_seq_length") if name is not None else None
+
+
+def _longest(side: Side, found: dict[str, Any]) -> int | None:
+    """max_seq_length, or what sentence-transformers takes where it is not written."""
+    if "max_seq_length" in found:
+        return found["max_seq_length"]
+    positions = (side.config or {}).get("max_position_embeddings")
+    limit = (side.tokenizer_config or {}).get("model_max_length")
+    both = [each for each in (positions, limit) if isinstance(each, int | float) and not isinstance(each, bool)]
+    return int(min(both)) if len(both) == 2 else None
+
+
+_WEIGHTLESS = frozenset({"Pooling", "Normalize"})
 _MODES = {"mean": "mean_tokens", "cls": "cls_token", "max": "max_tokens", "mean_sqrt_len": "mean_sqrt_len_tokens"}
 
 
@@ -62,6 +88,18 @@ def _module(each: Any) -> tuple[str, str]:
     """(folder, class) of a module; the packages that classes lie in moved between releases."""
     entry: dict[str, Any] = cast("dict[str, Any]", each) if isinstance(each, dict) else {}
     return str(entry.get("path", "")), str(entry.get("type", "")).rpartition(".")[2]
+
+
+def renamed(old: Side, new: Side) -> dict[str, str]:
+    """Folder of OLD → folder of NEW, of modules that stand at the same place, have no weights and got another name."""
+    before, after = (settings(side, "modules.json").get("modules", []) for side in (old, new))
+    if [kind for _, kind in before] != [kind for _, kind in after]:
+        return {}
+    return {
+        a: b
+        for (a, kind), (b, _) in zip(before, after, strict=True)
+        if a != b and kind in _WEIGHTLESS and all(judged(f"{each}/config.json") for each in (a, b))
+    }
 
 
 def _prompted(found: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ....report.finding import Severity
-from ..files.pooled import addition, files, settings
+from ..files.pooled import addition, files, renamed, settings
 from ..rulebase import Context, Finding, Level, Rule, Step
 from .embedders import adapted, causes, embeds, moved
 
@@ -29,6 +29,7 @@ RULE = Rule(
         "a graph that computes the same from the same weights, by content: another export",
         "a default that is only written out",
         "prompts under new names, which nobody asks for yet",
+        "another name for the folder of a module without weights",
     ),
 )
 
@@ -73,8 +74,16 @@ def check(ctx: Context) -> Iterator[Finding]:
 def _settings(ctx: Context) -> Iterator[Finding]:
     """What sentence-transformers does around the model: pooling, prompts, length, similarity."""
     assert ctx.old is not None  # noqa: S101
-    for name in sorted(files(ctx.old) | files(ctx.new)):
-        old, new = settings(ctx.old, name), settings(ctx.new, name)
+    moves = renamed(ctx.old, ctx.new)
+    before = {
+        f"{moves.get(folder, folder)}{slash}{rest}": name
+        for name in files(ctx.old)
+        for folder, slash, rest in (name.rpartition("/"),)
+    }
+    for name in sorted(before.keys() | files(ctx.new)):
+        old, new = settings(ctx.old, before.get(name, name)), settings(ctx.new, name)
+        if name == "modules.json":
+            old = {key: [(moves.get(folder, folder), kind) for folder, kind in each] for key, each in old.items()}
         for key in sorted(old.keys() | new.keys()):
             a, b = old.get(key), new.get(key)
             if a == b or (key not in old and addition(key)):
@@ -85,7 +94,8 @@ def _settings(ctx: Context) -> Iterator[Finding]:
             steps: tuple[Step, ...] = () if key == "similarity_fn_name" else ("reembed-index",)
             level: Level = "breaks" if known else "unproven"
             message = f"{what} changed in '{name}', {key}"
-            yield ctx.finding(RULE, level, message, path=name, side=side, pointer=f"/{key}", old=a, new=b, plan=steps)
+            path = name if side is ctx.new else before[name]
+            yield ctx.finding(RULE, level, message, path=path, side=side, pointer=f"/{key}", old=a, new=b, plan=steps)
 
 
 def _graphs(ctx: Context, measured: float | None) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ....report.finding import Severity
 from ..config.cfg_ctx import effective
+from ..files.pooled import length
 from ..rulebase import Context, Finding, Level, Rule
 from ..side import Side
 from .changes import quoted
@@ -31,6 +32,7 @@ RULE = Rule(
         "a default that is only written out: padding on the left for Llama's, Gemma's, Cohere's and XLNet's classes",
         "a limit that grows, as long as it keeps texts within the positions of an encoder that fails beyond them",
         "a limit that the context of the model lies below",
+        "what sentence-transformers writes into tokenizer.json of a model that it pads and cuts for each call anyway",
     ),
     reads=("tokenizer-config", "tokenizer"),
 )
@@ -65,9 +67,10 @@ def check(ctx: Context) -> Iterator[Finding]:
         if part == "padding":
             # On or off, tokens and attention masks stay; what else changed meets every program that batches.
             level = encode_level(ctx) if before is None or after is None else "breaks"
+            level = "hot" if level != "breaks" and None not in _cut(ctx) else level
             message, why = _padding(before, after), _BY_LIBRARY
         else:
-            level = "hot" if _longer(before, after) else "breaks"
+            level = "hot" if _longer(before, after) or _beyond(ctx, before, after) else "breaks"
             message, why = _truncation(before, after), ""
         both = before is not None and after is not None
         yield ctx.finding(
@@ -129,6 +132,23 @@ def _longer(old: Any, new: Any) -> bool:
             return True
         case {"max_length": int() as before, **rest}, {"max_length": int() as after, **more}:
             return after >= before and rest == more
+        case _:
+            return False
+
+
+def _cut(ctx: Context) -> tuple[int | None, int | None]:
+    """Where sentence-transformers cuts texts of both models; it pads and cuts by itself, for each call."""
+    return (length(ctx.old) if ctx.old is not None else None), length(ctx.new)
+
+
+def _beyond(ctx: Context, old: Any, new: Any) -> bool:
+    """Whether truncation is new and cuts nothing that was not cut already, where texts are embedded."""
+    before, after = _cut(ctx)
+    if old is not None or before is None or before != after:
+        return False
+    match new:
+        case {"max_length": int() as most, "direction": "Right", "strategy": "LongestFirst"}:
+            return most >= before and (ctx.new.tokenizer_config or {}).get("truncation_side") in (None, "right")
         case _:
             return False
 
