@@ -9,7 +9,7 @@ import pytest
 from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
 from interlock.report.report import Report
-from validate.build import folder, gguf, llama, llama_tensors, onnx_model, safetensors
+from validate.build import folder, gguf, llama, llama_tensors, lora, onnx_model, safetensors
 
 Files = dict[str, Any]
 KEYS = ("float", ["batch", 2, "past", 4])
@@ -85,3 +85,65 @@ def test_a_gguf_file_says_what_a_token_takes(tmp_path: Path, more: dict[str, int
     assert level == ("unproven" if size is None else "hot")
     short = judge(tmp_path, lambda seed: {"model.gguf": gguf(data, fill=seed)}, gpu_memory="1MB")[1]
     assert short == ("unproven" if size is None else "restart")
+
+
+def test_heads_are_not_split_over_gpus(tmp_path: Path) -> None:
+    """Two heads, 4 wide, 2 bytes, keys and values: 16 bytes of a token for each head, on each GPU that holds one."""
+    asked: dict[str, Any] = {"gpu_memory": "1MB", "gpu_utilisation": 1.0, "kv_tokens": 55_000}
+    assert judge(tmp_path / "2", weights, gpus=2, **asked)[1] == "hot"
+    assert judge(tmp_path / "8", weights, gpus=8, **{**asked, "kv_tokens": 62_400})[1] == "hot"
+    report, level = judge(tmp_path / "4", weights, gpus=4, **{**asked, "kv_tokens": 80_000})
+    assert level == "restart"
+    assert report.facts["memory"]["strategies"][0]["tokens"] < 62_500
+
+
+def test_a_latent_vector_is_whole_on_every_gpu(tmp_path: Path) -> None:
+    def latent(seed: int) -> Files:
+        return weights(seed, kv_lora_rank=24, qk_rope_head_dim=8, num_attention_heads=2)
+
+    asked: dict[str, Any] = {"gpu_memory": "1MB", "gpu_utilisation": 1.0, "gpus": 8}
+    assert judge(tmp_path / "a", latent, kv_tokens=15_000, **asked)[1] == "hot"
+    assert judge(tmp_path / "b", latent, kv_tokens=20_000, **asked)[1] == "restart"
+
+
+def test_a_draft_model_takes_its_room(tmp_path: Path) -> None:
+    for name, seed in (("old", 1), ("new", 2)):
+        folder(tmp_path / name, weights(seed))
+    drafted = {**weights(1), "model.safetensors": safetensors({**llama_tensors(), "more": ("F32", [250_000])})}
+    draft = folder(tmp_path / "draft", drafted)
+    contract = Contract(gpu_memory="1MB", gpu_utilisation=1.0)
+
+    def level(**more: Any) -> set[str | None]:
+        report = validate(tmp_path / "new", tmp_path / "old", contract=contract, **more)
+        return {f.level for f in report.findings if f.rule == "MEM-FIT"}
+
+    assert level() == {"hot"}
+    assert level(draft=draft) == {"restart"}
+
+
+def test_engines_have_a_size_and_a_cache(tmp_path: Path) -> None:
+    def engine(seed: int, **more: Any) -> Files:
+        model = {"architecture": "LlamaForCausalLM", "dtype": "bfloat16", "num_hidden_layers": 1, "hidden_size": 8}
+        model |= {"num_attention_heads": 2, "mapping": {"world_size": 1, "tp_size": 1, "pp_size": 1}, **more}
+        config = {"version": "0.15.0", "pretrained_config": model, "build_config": {"max_batch_size": 8}}
+        return {"config.json": config, "rank0.engine": b"ptrt" + bytes([seed, 200] * 2000)}
+
+    def quantised(seed: int) -> Files:
+        return engine(seed, quantization={"kv_cache_quant_algo": "FP8"})
+
+    assert judge(tmp_path / "a", engine, gpu_memory="7KB", kv_tokens=0)[1] == "restart"
+    assert judge(tmp_path / "b", engine, gpu_memory="9KB", kv_tokens=0)[1] == "hot"
+    asked: dict[str, Any] = {"gpu_memory": "1MB", "gpu_utilisation": 1.0}
+    assert judge(tmp_path / "c", engine, kv_tokens=30_000, **asked)[1] == "hot"
+    assert judge(tmp_path / "d", engine, kv_tokens=40_000, **asked)[1] == "restart"
+    assert judge(tmp_path / "e", quantised, kv_tokens=40_000, **asked)[1] == "hot"
+
+
+def test_an_adapter_for_itself_is_not_asked_for_a_cache(tmp_path: Path) -> None:
+    config = {"peft_type": "LORA", "r": 4, "lora_alpha": 8, "target_modules": ["q_proj", "v_proj"]}
+    for name, seed in (("old", 1), ("new", 2)):
+        adapter = {"adapter_config.json": config, "adapter_model.safetensors": safetensors(lora(), fill=seed)}
+        folder(tmp_path / name, adapter)
+    contract = Contract(gpu_memory="1GiB", kv_tokens=1000)
+    report = validate(tmp_path / "new", tmp_path / "old", contract=contract)
+    assert "MEM-FIT" not in {f.rule for f in report.findings}

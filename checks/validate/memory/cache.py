@@ -1,6 +1,7 @@
 """How much KV cache a token takes: 2 · layers · kv_heads · head_dim · bytes over all GPUs.
 
-With multi-head latent attention it is layers · (kv_lora_rank + qk_rope_head_dim) · bytes.
+With multi-head latent attention it is layers · (kv_lora_rank + qk_rope_head_dim) · bytes. A head is never split, and
+the latent vector has none: where there are more GPUs than heads, several hold the same ones.
 """
 
 from __future__ import annotations
@@ -35,7 +36,53 @@ def kv_bytes(side: Side) -> int | None:
     if known is None and "gguf" in kinds:
         sizes = {_llama_cpp(side, model) for model in side.gguf.values() if model.get("block_count") is not None}
         return sizes.pop() if len(sizes) == 1 else None
+    if known is None and side.config is None:
+        return _tensorrt(_engine(side))
     return known
+
+
+def kv_share(side: Side, kv: int, gpus: int) -> int:
+    """Bytes of the `kv` of a token that each of `gpus` GPUs holds. Raises UnreadableModel."""
+    heads = _heads(side)
+    if heads is None or kv % heads:
+        return -(-kv // gpus)  # by layers, as llama.cpp does, or nobody knows
+    return kv // heads * -(-heads // gpus)
+
+
+def _heads(side: Side) -> int | None:
+    """Into how many parts the cache can be split; 1 for a latent vector."""
+    config = side.config
+    if config:
+        if isinstance(text_config(config).get("kv_lora_rank"), int):
+            return 1
+        heads = effective(config, "key-value heads")
+    else:
+        engine = _engine(side)
+        heads = engine.get("num_key_value_heads") or engine.get("num_attention_heads")
+    return heads if isinstance(heads, int) and heads > 0 else None
+
+
+def _engine(side: Side) -> dict[str, Any]:
+    """pretrained_config of the only TensorRT-LLM engine."""
+    found = list(side.engines.values())
+    return found[0].model if len(found) == 1 else {}
+
+
+def _tensorrt(model: dict[str, Any]) -> int | None:
+    """The same of a TensorRT-LLM engine: the cache may be quantised to a byte."""
+    layers, width = model.get("num_hidden_layers"), model.get("hidden_size")
+    heads = model.get("num_attention_heads")
+    own, each = model.get("num_key_value_heads") or heads, model.get("head_size")
+    if not each and isinstance(width, int) and isinstance(heads, int) and heads > 0:
+        each = width // heads
+    match model.get("quantization"):
+        case {"kv_cache_quant_algo": str()}:
+            size = 1
+        case _:
+            size = 4 if model.get("dtype") == "float32" else 2
+    if isinstance(layers, int) and isinstance(own, int) and isinstance(each, int):
+        return 2 * layers * own * each * size or None
+    return None
 
 
 def _cached(side: Side) -> bool:

@@ -1,8 +1,8 @@
 """How much GPU memory a swap takes, from headers and configuration alone.
 
 A replica spreads W bytes of weights over T GPUs. While it swaps, each GPU holds: both versions (pointer swap), the new
-one and the largest shard in flight (shard map), or the old one and the adapter (adapter swap). What the server may use
-beyond that is KV cache, in pages of 16 tokens.
+one and the largest shard in flight (shard map), or the old one and the adapter (adapter swap), and the draft model if
+there is one. What the server may use beyond that is KV cache, in pages of 16 tokens.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from ....report.errors import BadInput
 from ..rulebase import Context
 from ..side import Side
-from .cache import kv_bytes
+from .cache import kv_bytes, kv_share
 
 PAGE = 16  # tokens; vLLM's block size
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
@@ -65,22 +65,26 @@ def estimate(ctx: Context) -> Estimate | None:
     kv = kv_bytes(ctx.new)
     gpus = max(1, contract.gpus)
     capacity = int(parse_size(contract.gpu_memory, "contract.gpu_memory") * contract.gpu_utilisation)
+    share = kv_share(ctx.new, kv, gpus) if kv else kv
+    draft = ctx.options.get("draft")
+    beside = weight_bytes(draft) if isinstance(draft, Side) else 0
     adapters = sum(adapter.size for adapter in ctx.new.adapters.values())
     peaks = {"pointer swap": old + new, "shard map": max(old, new) + shard}
     if adapters:
         peaks["adapter swap"] = new + adapters
     strategies = tuple(
-        _strategy(name, peak, capacity=capacity, gpus=gpus, kv=kv, wanted=contract.kv_tokens)
+        _strategy(name, peak + beside, capacity=capacity, gpus=gpus, kv=share, wanted=contract.kv_tokens)
         for name, peak in peaks.items()
     )
     return Estimate(old, new, shard, kv, capacity, strategies)
 
 
 def _strategy(name: str, peak: int, *, capacity: int, gpus: int, kv: int | None, wanted: int) -> Strategy:
-    """One strategy on each of `gpus` GPUs that may use `capacity` bytes; `wanted` tokens are promised."""
+    """One strategy on each of `gpus` GPUs that may use `capacity` bytes and hold `kv` bytes of each token there;
+    `wanted` tokens are promised."""
     share = -(-peak // gpus)
     left = capacity - share
-    tokens = max(0, left * gpus // kv // PAGE * PAGE) if kv else None
+    tokens = max(0, left // kv // PAGE * PAGE) if kv else None
     enough = left >= 0 and (not wanted or kv == 0 or (tokens is not None and tokens >= wanted))
     return Strategy(name, share, left, tokens, enough)
 
@@ -96,6 +100,8 @@ def weight_bytes(side: Side) -> int:
         return sum(t.end - t.begin for model in side.gguf.values() for t in model.tensors.values())
     if "onnx" in kinds:
         return sum(model.weight_bytes for model in side.onnx.values())
+    if "engine" in kinds:
+        return sum(file.size for file in side.tree.of("engine"))
     return 0
 
 

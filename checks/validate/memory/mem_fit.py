@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
+from ..side import Side
 from .estimate import Estimate, Strategy, estimate, show_bytes
 
 RULE = Rule(
@@ -14,12 +15,14 @@ RULE = Rule(
     family="MEM",
     severity=Severity.WARNING,
     summary="old and new weights together leave too little memory for the promised KV cache",
-    what="Bytes of weights from the headers, KV bytes per token from config.json or a GGUF file, against "
-    "contract.gpu_memory, gpus, gpu_utilisation and kv_tokens.",
+    what="Bytes of weights from the headers, or of TensorRT-LLM engines, with those of --draft, and KV bytes per token "
+    "from config.json or a GGUF file, against contract.gpu_memory, gpus, gpu_utilisation and kv_tokens. Heads are not "
+    "split over GPUs, nor is the latent vector of multi-head latent attention.",
     why="the load runs out of memory with the old version still serving, or requests wait for KV pages that are gone",
     hint="roll the servers one by one, spread over more GPUs, or lower contract.kv_tokens",
     exemptions=(
         "without contract.gpu_memory nothing is judged",
+        "adapters for themselves: the base that they sit on decides",
         "kv_tokens, for models that keep no KV cache: graphs that take and give none, classifiers, embedding models",
     ),
 )
@@ -27,7 +30,7 @@ RULE = Rule(
 
 def check(ctx: Context) -> Iterator[Finding]:
     """Judge the pointer swap; say which other way would fit."""
-    if ctx.old is None:
+    if ctx.old is None or _only_adapters(ctx.new):
         return
     found = estimate(ctx)
     if found is None:
@@ -53,3 +56,8 @@ def _numbers(strategy: Strategy, found: Estimate, gpus: int) -> str:
     tokens = "" if strategy.tokens is None else f", {strategy.tokens:,} tokens of KV"
     room = f"{show_bytes(strategy.peak)} of weights of {show_bytes(found.capacity)} usable on each of {gpus} GPUs"
     return f"{room}, leaves {show_bytes(strategy.left)}{tokens}"
+
+
+def _only_adapters(side: Side) -> bool:
+    files = side.tree.of("safetensors")
+    return side.config is None and bool(files) and all("adapter" in file.name.rpartition("/")[2] for file in files)
