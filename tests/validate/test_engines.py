@@ -129,3 +129,12 @@ def test_a_hugging_face_configuration_may_hold_the_keys_of_another_stack(tmp_pat
         "CFG-CTX"
     }
     assert judge(tmp_path / "a", files(), files()).facts["verdict"] == "equal"
+
+
+@pytest.mark.parametrize(
+    ("declared", "level"),
+    [("0.15", "hot"), ("0.15.0", "hot"), ("v0.15", "hot"), ("0.1", "restart"), ("0.16", "restart")],
+)
+def test_a_declared_version_counts_as_far_as_it_goes(tmp_path: Path, declared: str, level: str) -> None:
+    report = judge(tmp_path, engine(seed=3), engine(), runtimes={"tensorrt_llm": declared})
+    assert report.facts["verdict"] == level
