@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from interlock.checks.validate.run import validate
-from interlock.config.settings import Contract
+from interlock.config.settings import Accepted, Contract
 from validate.build import folder, safetensors
 from validate.tokenizer import kit
 
@@ -358,3 +358,18 @@ def test_packed_weights_of_two_versions(tmp_path: Path) -> None:
     assert kit.judge(tmp_path / "3", good, model(packed(), said(), 2)).facts["verdict"] == "hot"
     cut = packed() | {"model.layers.1.self_attn.q_proj.g_idx": ("I32", [64])}
     assert "WTS-PACK" in kit.levels(kit.judge(tmp_path / "4", good, model(cut, said())))
+
+
+def test_one_tensor_of_many_that_do_not_fit_is_accepted_alone(tmp_path: Path) -> None:
+    wide = [f"model.layers.{at}.mlp.up_proj.weight" for at in range(2)]
+    new = folder(tmp_path / "new", model(LLAMA | {key: [H, FF] for key in wide}, config()))
+    short = folder(tmp_path / "short", model(LLAMA, config(num_hidden_layers=4)))
+
+    def level(path: Path, rule: str, *paths: str) -> str:
+        accepted = [Accepted(rule=rule, reason="r", until="2999-01-01", path=each) for each in paths]
+        return validate(path, contract=Contract(accept=accepted)).facts["verdict"]
+
+    assert [level(new, "WTS-FIT", name) for name in wide] == ["breaks", "breaks"]
+    assert level(new, "WTS-FIT", *wide) == level(new, "WTS-FIT", "model.safetensors") == "equal"
+    assert [level(short, "WTS-MISSING", f"model.layers.{at}") for at in (2, 3)] == ["breaks", "breaks"]
+    assert level(short, "WTS-MISSING", "model.layers.2", "model.layers.3") == "equal"

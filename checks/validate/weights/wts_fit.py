@@ -44,8 +44,8 @@ def check(ctx: Context) -> Iterator[Finding]:
     yield from judge(ctx, RULE, faults)
 
 
-def faults(side: Side) -> list[tuple[str, str]]:
-    """(what does not fit, a tensor), one for each kind of tensor and shape."""
+def faults(side: Side) -> list[tuple[str, list[str]]]:
+    """(what does not fit, the tensors), one for each kind of tensor and shape."""
     config, table = side.config, side.weights
     found = promised(config, table) if config is not None and table is not None else None
     if table is None or found is None:
@@ -57,12 +57,12 @@ def faults(side: Side) -> list[tuple[str, str]]:
         if entry.dtype in _PLAIN and entry.shape != shape and not _fits(entry.shape, shape):
             odd[row, entry.shape].append(tensor)
             wanted[row] = shape
-    result: list[tuple[str, str]] = []
+    result: list[tuple[str, list[str]]] = []
     for (row, _), tensors in odd.items():
         first = min(tensors)
         text = ",".join("?" if size is None else str(size) for size in wanted[row])
         more = f", as {len(tensors) - 1} others" if len(tensors) > 1 else ""
-        result.append((f"'{first}' is {show(table, first)}{more}; the configuration makes it [{text}]", first))
+        result.append((f"'{first}' is {show(table, first)}{more}; the configuration makes it [{text}]", tensors))
     return result + list(_experts(found))
 
 
@@ -70,12 +70,12 @@ def _fits(shape: tuple[int, ...], wanted: Shape) -> bool:
     return len(shape) == len(wanted) and all(b is None or a == b for a, b in zip(shape, wanted, strict=True))
 
 
-def _experts(found: Promised) -> Iterator[tuple[str, str]]:
+def _experts(found: Promised) -> Iterator[tuple[str, list[str]]]:
     """A layer that holds more or fewer experts than promised."""
     for number, names in sorted(found.stack.layers.items() if found.experts is not None else ()):
         held = [name for name in names if ".experts." in name]
         own = {name.partition(".experts.")[2].partition(".")[0] for name in held}
         if own and all(map(str.isdigit, own)) and len(own) != found.experts:
             message = f"layer {number} holds {len(own)} experts, the configuration has {found.experts}"
-            yield message, f"{found.stack.name}.{number}.{min(held)}"
+            yield message, [f"{found.stack.name}.{number}.{name}" for name in held]
             return

@@ -58,17 +58,17 @@ def check(ctx: Context) -> Iterator[Finding]:
     """NEW in itself, then what it lost against OLD. What OLD lacks just the same is a note, since it serves."""
     found = faults(ctx.new)
     known = {message for message, _ in faults(ctx.old)} if found and ctx.old is not None else set[str]()
-    for message, tensor in found:
+    for message, tensors in found:
         level, more = ("hot", ", as in the live version") if message in known else ("breaks", "")
-        yield ctx.finding(RULE, level, message + more, path=_path(ctx.new), tensor=tensor)
+        yield ctx.finding(RULE, level, message + more, path=_path(ctx.new), tensors=tensors)
     if ctx.old is None or any(message not in known for message, _ in found):
         return
     for message, tensor in _lost(ctx.old, ctx.new):
         yield ctx.finding(RULE, "breaks", message, path=_path(ctx.new), tensor=tensor)
 
 
-def faults(side: Side) -> list[tuple[str, str]]:
-    """(what is missing, the tensor or layer) of a model by itself."""
+def faults(side: Side) -> list[tuple[str, list[str]]]:
+    """(what is missing, the tensors or layers) of a model by itself."""
     config, table = side.config, side.weights
     if config is None or table is None or not _is_text(config) or "fc.weight" in table.tensors:
         return []  # `fc` joins the parts of a draft model, which borrows the rest from its target
@@ -76,20 +76,20 @@ def faults(side: Side) -> list[tuple[str, str]]:
     if any(re.search(_UNEVEN, key) for key in flat):
         return []  # layers share weights or run in loops, or some are left out on purpose
     found = stacks(table.tensors)
-    result: list[tuple[str, str]] = []
+    result: list[tuple[str, list[str]]] = []
     for stack, count in _counted(found, flat):
         gone = absent(stack, count)
         # Code of the model's own may build less than the number says, but not with a hole in it.
         if gone and ("auto_map" not in config or count - 1 in stack.layers):
             message = f"the configuration has {count} layers, '{stack.name}' lacks {numbers(gone)}"
-            result.append((message, f"{stack.name}.{gone[0]}"))
+            result.append((message, [f"{stack.name}.{number}" for number in gone]))
     stack = language(found)
     if stack is None or promised(flat) is None:
         return result
     gap = odd(stack) if "auto_map" not in config else None
     if gap is not None:
-        result.append((f"layer {gap.layer} lacks {listed(gap.names)}", f"{stack.name}.{gap.layer}"))
-    return result + list(_ends(config, stack, outside(table.tensors, found)))
+        result.append((f"layer {gap.layer} lacks {listed(gap.names)}", [f"{stack.name}.{gap.layer}"]))
+    return result + [(message, [name]) for message, name in _ends(config, stack, outside(table.tensors, found))]
 
 
 def _counted(found: dict[str, Stack], flat: dict[str, Any]) -> Iterator[tuple[Stack, int]]:

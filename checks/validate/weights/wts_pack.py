@@ -53,8 +53,8 @@ def check(ctx: Context) -> Iterator[Finding]:
     yield from judge(ctx, RULE, faults)
 
 
-def faults(side: Side) -> list[tuple[str, str]]:
-    """(what does not agree, a tensor), one for each part of a module."""
+def faults(side: Side) -> list[tuple[str, list[str]]]:
+    """(what does not agree, the tensors), one for each part of a module."""
     table = side.weights
     if table is None or side.config is None:
         return []
@@ -69,13 +69,13 @@ def faults(side: Side) -> list[tuple[str, str]]:
             if part:
                 odd[part].append(f"{module}.{part}")
     said = f"{settings.bits} bits and group_size {settings.group}"
-    result: list[tuple[str, str]] = []
+    result: list[tuple[str, list[str]]] = []
     for tensors in odd.values():
         first = min(tensors)
         more = f", as {len(tensors) - 1} others" if len(tensors) > 1 else ""
         shape = ",".join(map(str, table.tensors[first].shape))
         qweight = ",".join(map(str, table.tensors[f"{first.rpartition('.')[0]}.qweight"].shape))
-        result.append((f"'{first}' is [{shape}]{more}; {said} do not make it from qweight [{qweight}]", first))
+        result.append((f"'{first}' is [{shape}]{more}; {said} do not make it from qweight [{qweight}]", tensors))
     return result
 
 
