@@ -163,3 +163,29 @@ def test_an_adapter_alone_is_one_where_its_task_or_its_base_says_so(tmp_path: Pa
     old, new = folder(tmp_path / "old", adapter()), folder(tmp_path / "new", adapter(2))
     base = folder(tmp_path / "base", pooled())
     assert space(validate(new, old, contract=Contract(), base=base)) == {"breaks"}
+
+
+@pytest.mark.parametrize(
+    ("files", "flushed"),
+    [
+        ({"config.json": llama()}, True),
+        ({"config.json": {"architectures": ["BlipForQuestionAnswering"], "model_type": "blip"}}, True),
+        ({}, True),
+        ({"config.json": {"architectures": ["DPRContextEncoder"], "model_type": "dpr"}}, False),
+        ({"config.json": {"architectures": ["DetrForObjectDetection"], "model_type": "detr"}}, False),
+        ({"config.json": {"architecture": "resnet18", "pretrained_cfg": {"num_classes": 3}}}, False),
+        ({"config.json": {"_class_name": "AutoencoderKL", "_diffusers_version": "0.30"}}, False),
+        ({"modules.json": '[{"path": "", "type": "sentence_transformers.models.StaticEmbedding"}]'}, False),
+    ],
+    ids=range(8),
+)
+def test_caches_are_flushed_where_one_is_kept(tmp_path: Path, files: dict[str, Any], flushed: bool) -> None:
+    old, new = ({**files, "model.safetensors": weights(fill)} for fill in (1, 2))
+    assert ("STA-KV" in {each.rule for each in judged(tmp_path, old, new).findings}) == flushed
+
+
+def test_encoders_of_llama_cpp_keep_no_cache(tmp_path: Path) -> None:
+    speaks = {key.replace("bert", "llama"): "llama" if value == "bert" else value for key, value in BERT.items()}
+    for name, said, flushed in (("a", BERT, False), ("b", speaks, True)):
+        report = judged(tmp_path / name, {"m.gguf": gguf(said)}, {"m.gguf": gguf(said, fill=1)})
+        assert any("flush-kv" in each.plan for each in report.findings) == flushed

@@ -10,6 +10,7 @@ from ....models.gguf import GgufModel
 from ..rulebase import Context
 from ..side import Side
 
+_ENCODERS = re.compile(r"(?i)(\w+-)?(bert|embedding)(-\w+)*")
 _SPLIT = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf")
 
 
@@ -30,6 +31,11 @@ def pairs(ctx: Context) -> Iterator[Pair]:
         yield Pair(old.pop(name), new.pop(name))
     if len(old) == len(new) == 1:
         yield Pair(next(iter(old.values())), next(iter(new.values())))
+
+
+def encoder(model: GgufModel) -> bool:
+    """Whether the architecture is one of llama.cpp's that read a text in one pass and keep no cache."""
+    return _ENCODERS.fullmatch(model.architecture) is not None
 
 
 def split(file: str) -> tuple[str, int, int] | None:

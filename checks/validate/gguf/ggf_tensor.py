@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..weights.tables import names
-from .files import pairs
+from .files import encoder, pairs
 
 RULE = Rule(
     id="GGF-TENSOR",
@@ -47,5 +47,5 @@ def check(ctx: Context) -> Iterator[Finding]:
             if ctx.same(pair.old.file, path) == "different"
             else "the file agrees in every sample, but was not compared whole",
             path=path,
-            plan=("flush-kv", "revalidate-adapters"),
+            plan=("revalidate-adapters",) if encoder(pair.new) else ("flush-kv", "revalidate-adapters"),
         )

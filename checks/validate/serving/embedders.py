@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ....models.strict_json import items_of
-from ..adapter import lra_scale
 from ..config.cfg_rope import values as rope
 from ..contents import Same
 from ..delta import of_gguf, of_table, together
@@ -29,9 +28,8 @@ _CLASSES = frozenset(
         *("DPRQuestionEncoder", "StaticModel", "HF_ColBERT", "ColPaliForRetrieval", "ColQwen2ForRetrieval"),
     )
 )
-# Architectures of llama.cpp that only embed, unless they pool to a rank: rerankers give scores.
-_ENCODERS = re.compile(r"(?i)(\w+-)?(bert|embedding)(-\w+)*")
-_POOLS, _RANK = (1, 2, 3), 4  # mean, the first token, the last; llama_pooling_type
+# llama_pooling_type: mean, the first token, the last; and rerankers, which give scores.
+_POOLS, _RANK = (1, 2, 3), 4
 _NAMED = r"(?i)embed"
 
 # What other rules find that moves every vector, and the quantities that do not.
@@ -67,12 +65,14 @@ def embeds(side: Side) -> str:
 
 def pools(model: GgufModel) -> str:
     """Why a GGUF file counts as an embedding model."""
+    from ..gguf.files import encoder
+
     kind = model.get("pooling_type")
     if kind == _RANK:
         return ""
     if kind in _POOLS:
         return f"pooling_type is {kind}"
-    if _ENCODERS.fullmatch(model.architecture):
+    if encoder(model):
         return f"the architecture is {model.architecture}"
     names = (model.file.rsplit("/", 1)[-1], str(model.metadata.get("general.name", "")))
     return next((f"it is named {name}" for name in names if re.search(_NAMED, name)), "")
@@ -100,6 +100,10 @@ def moved(ctx: Context) -> Iterator[Moved]:
 def adapted(ctx: Context) -> Iterator[Moved]:
     """Adapters of a model that embeds: with other matrices or applied with another strength, or new or gone."""
     assert ctx.old is not None  # noqa: S101
+    if not (ctx.old.adapters or ctx.new.adapters):
+        return
+    from ..adapter import lra_scale
+
     base = cast("Side | None", ctx.options.get("base"))
     whole = embeds(ctx.new) or (embeds(base) if base is not None else "")
     before, after = ctx.old.adapters, ctx.new.adapters
