@@ -11,15 +11,18 @@ from ....report.finding import Severity
 from ..config.quantisation import FILES, declared, flat, method
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
+from .scales import unscaled
 
 RULE = Rule(
     id="WTS-QUANT",
     name="quantization-disagrees",
     family="WTS",
     severity=Severity.ERROR,
-    summary="the configuration says that the weights are quantised and they are not, or the other way around",
+    summary="the configuration says that the weights are quantised and they are not, or otherwise, or the other way "
+    "around",
     what="quantization_config of config.json against the names and types in the headers: packed weights, scales and "
-    "zero points.",
+    "zero points; for weights of eight bits the scales beside each, input scales where activation_scheme is static, "
+    "the shape that weight_block_size gives them, and the format of compressed-tensors.",
     why="the server allocates packed weights and scales that nobody fills, or finds tensors that it has no place for: "
     "loading fails, or every answer is garbage",
     hint="ship the configuration that was saved with these weights",
@@ -88,7 +91,7 @@ def _unfilled(settings: dict[str, Any], table: WeightTable) -> tuple[str, str] |
         if entry.dtype not in _PLAIN or tensor.rpartition(".")[2].rpartition("weight_")[2].lower() in _PARTS:
             if tensor.endswith((".k_scale", ".v_scale", ".position_ids", ".inv_freq")):
                 continue
-            return None
+            return unscaled(name, settings, table)
     first = next((each for each in table.tensors if each.endswith("_proj.weight")), next(iter(table.tensors)))
     return f"quantised with {name}, says the configuration, but every tensor is plain", first
 
