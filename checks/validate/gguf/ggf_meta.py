@@ -10,6 +10,7 @@ from ..rulebase import Context, Finding, Level, Rule
 from ..side import Side
 from .files import pairs
 from .ggf_arch import JUDGED
+from .stops import KEYS, shown, stops
 
 RULE = Rule(
     id="GGF-META",
@@ -17,7 +18,8 @@ RULE = Rule(
     family="GGF",
     severity=Severity.WARNING,
     summary="metadata of the GGUF file changed, and its meaning is not known here",
-    what="Keys that are neither bookkeeping (general.*) nor judged by another rule, arrays included.",
+    what="Keys that are neither bookkeeping (general.*) nor judged by another rule, arrays included; and where "
+    "eot_token_id and eom_token_id let answers end.",
     why="llama.cpp builds its graph and its sampling from these keys",
     hint="find out what the key does, then accept the finding with a reason",
     exemptions=(
@@ -50,10 +52,20 @@ def check(ctx: Context) -> Iterator[Finding]:
     for pair in pairs(ctx):
         assert ctx.old is not None  # noqa: S101
         old, new = pair.old.metadata, pair.new.metadata
+        before, after = stops(ctx.old, pair.old), stops(ctx.new, pair.new)
+        ends = None if before is None or after is None else (before, after)
+        if ends is not None and any(old.get(key) != new.get(key) for key in KEYS):
+            yield from _ends(ctx, pair.new.file, *ends)
         for key in sorted(old.keys() | new.keys()):
             own = key.removeprefix(f"{pair.new.architecture}.")
             note = own == _LAYOUT or (key.startswith(("general.", "split.", "quantize.")) and key != _FORM)
-            if note or key in _VOCABULARY or own in JUDGED or (key in _FRAME and _framed(ctx, _FRAME[key])):
+            if (
+                note
+                or (key in KEYS and ends is not None)
+                or key in _VOCABULARY
+                or own in JUDGED
+                or (key in _FRAME and _framed(ctx, _FRAME[key]))
+            ):
                 continue
             if key == _TEMPLATE and all(each.metadata.get(key) for each in (pair.old, pair.new)) and _templated(ctx):
                 continue
@@ -65,6 +77,24 @@ def check(ctx: Context) -> Iterator[Finding]:
                 # Whether BOS or EOS is put around a prompt changes every answer; so does the template.
                 level: Level = "restart" if key.startswith("tokenizer.") else "unproven"
                 yield ctx.finding(RULE, level, f"{key} changed", old=a, new=b, path=pair.new.file, pointer=key)
+
+
+def _ends(ctx: Context, file: str, old: dict[int, str], new: dict[int, str]) -> Iterator[Finding]:
+    """Tokens at which answers end no more, and those at which they end now. Of the eos itself TOK-EOS speaks."""
+    lost = {number: text for number, text in old.items() if number not in new}
+    gained = {number: text for number, text in new.items() if number not in old}
+    key, why = KEYS[0], "answers run on to the length limit, or end in the middle"
+    if lost:
+        message = f"answers no longer end at {_listed(lost)}"
+        yield ctx.finding(RULE, "breaks", message, path=file, pointer=key, why=why)
+    if gained:
+        level: Level = "breaks" if gained.keys() & shown(ctx.new) else "hot"
+        message = f"answers end at {_listed(gained)} now" + (", a token of ordinary text" if level == "breaks" else "")
+        yield ctx.finding(RULE, level, message, path=file, pointer=key, why=why)
+
+
+def _listed(tokens: dict[int, str]) -> str:
+    return ", ".join(f"{text!r} ({number})" for number, text in sorted(tokens.items()))
 
 
 def _usual(model: GgufModel, key: str) -> object:
@@ -93,5 +123,6 @@ def _templated(ctx: Context) -> bool:
 def _value(side: Side, model: GgufModel, key: str) -> object:
     value = model.metadata.get(key)
     if isinstance(value, GgufArray) and value.type in range(13) and value.type != 9:
-        return read_array(side.tree.files[model.file], model, value)
+        items = read_array(side.tree.files[model.file], model, value)
+        return [each.decode("utf-8", "replace") if isinstance(each, bytes) else each for each in items]
     return value
