@@ -43,6 +43,7 @@ REFUSED: list[dict[str, Any]] = [
     {f"{L}embedding_length": None},
     {f"{L}attention.head_count": None},
     {f"{L}block_count": None},
+    {f"{L}feed_forward_length": None},
     {f"{T}tokens": [*TOKENS, "y", "z"]},
     {f"{L}embedding_length": 16},
     {f"{L}feed_forward_length": 8},

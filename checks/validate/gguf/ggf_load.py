@@ -16,8 +16,8 @@ RULE = Rule(
     family="GGF",
     severity=Severity.ERROR,
     summary="the header of the GGUF file lacks what loading needs, or its sizes are not those of the tensors",
-    what="block_count, context_length, embedding_length and, where blocks attend, attention.head_count; the tokens and "
-    "the sizes below the architecture's prefix against the dims of token_embd, attn_q, attn_k, ffn_up and ffn_gate; "
+    what="block_count, context_length, embedding_length, attention.head_count where blocks attend, and "
+    "feed_forward_length where they have a gate; the tokens and the sizes below the architecture's prefix against the dims of token_embd, attn_q, attn_k, ffn_up and ffn_gate; "
     "the byte order.",
     why="llama.cpp stops with 'key not found' or 'tensor has wrong shape' when it loads the file, after the old model "
     "was let go; x86 and ARM read little-endian files alone",
@@ -62,16 +62,19 @@ def faults(model: GgufModel) -> Iterator[str]:
     if not blocks or model.metadata.get("general.type") in _OTHERS or model.architecture in _APART:
         return
     attends = any(name.endswith(_ATTENDS) for name in blocks)
-    needed = (*_NEEDED, *(("attention.head_count",) if attends else ()))
+    # One without the other may hold both, and beside experts it may have a size of its own.
+    gated = {"blk.0.ffn_gate.weight", "blk.0.ffn_up.weight"} <= blocks and "blk.0.ffn_gate_exps.weight" not in blocks
+    needed = (
+        *_NEEDED,
+        *(("attention.head_count",) if attends else ()),
+        *(("feed_forward_length",) if gated else ()),
+    )
     missing = [f"{model.architecture}.{key}" for key in needed if model.get(key) is None]
     if missing:
         yield f"there is no {', '.join(missing)}"
     yield from _rows(model)
-    for part in ("ffn_gate", "ffn_up"):
-        # One without the other may hold both, and beside experts it may have a size of its own.
-        pair = {"blk.0.ffn_gate.weight", "blk.0.ffn_up.weight"} <= blocks
-        if pair and "blk.0.ffn_gate_exps.weight" not in blocks:
-            yield from _size(model, f"blk.0.{part}.weight", 1, "feed_forward_length", model.get("feed_forward_length"))
+    for part in ("ffn_gate", "ffn_up") if gated else ():
+        yield from _size(model, f"blk.0.{part}.weight", 1, "feed_forward_length", model.get("feed_forward_length"))
     if model.architecture in _PLAIN:
         for part, key in (("attn_q", "attention.head_count"), ("attn_k", "attention.head_count_kv")):
             heads, size = width(model, key), width(model, "attention.key_length")
