@@ -17,8 +17,8 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="the header of the GGUF file lacks what loading needs, or its sizes are not those of the tensors",
     what="block_count, context_length, embedding_length, attention.head_count where blocks attend, and "
-    "feed_forward_length where they have a gate; the tokens and the sizes below the architecture's prefix against the dims of token_embd, attn_q, attn_k, ffn_up and ffn_gate; "
-    "the byte order.",
+    "feed_forward_length where they have a gate; the tokens and the sizes below the architecture's prefix against the "
+    "dims of token_embd, attn_q, attn_k, ffn_up and ffn_gate; the byte order.",
     why="llama.cpp stops with 'key not found' or 'tensor has wrong shape' when it loads the file, after the old model "
     "was let go; x86 and ARM read little-endian files alone",
     hint="convert the model again, and edit metadata only together with the tensors",
