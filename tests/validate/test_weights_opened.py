@@ -49,7 +49,8 @@ def levels(report: Report) -> set[str | None]:
 def test_what_no_loader_opens_breaks(tmp_path: Path, new: dict[str, Any]) -> None:
     old = whole() if len(new) == 2 else sharded()
     assert levels(judge(tmp_path, new, old)) == {"breaks"}
-    assert levels(judge(tmp_path, new)) == {"breaks"}
+    # Alone, a single file may be meant for a loader with names of its own.
+    assert levels(judge(tmp_path, new)) == {"unproven" if len(new) == 2 else "breaks"}
 
 
 @pytest.mark.parametrize("server", [{"server": "vllm serve /models/m"}, {"runtimes": {"sglang": "0.4"}}])

@@ -26,23 +26,26 @@ _SAMPLES = 8
 _SAMPLE = 256
 
 
-def unopened(side: Side) -> str:
-    """Why `transformers` opens none of the safetensors files in the top folder; empty where it opens some."""
+def unopened(side: Side) -> tuple[str, bool] | None:
+    """Why `transformers` opens none of the safetensors files in the top folder, and whether nobody writes such names
+    on purpose, as other loaders (MLX, ExLlama) do; None where it opens some.
+    """
     config, tree = side.config, side.tree
     if tree.single or config is None or not isinstance(config.get("model_type"), str):
-        return ""
+        return None
     if not isinstance(config.get("architectures"), list) or config.get("transformers_weights"):
-        return ""
+        return None
     top = [name for name in tree.files if "/" not in name]
     if any(map(_OPENED.fullmatch, top)) or "params.json" in top or not tree.kinds.isdisjoint(_OTHERS):
-        return ""
+        return None
     files = [name for name in top if tree.files[name].kind == "safetensors" and not name.startswith("adapter_model")]
     shards = [name for name in files if shard_of(name)]
     if shards:
-        return f"there are {len(shards)} shards, but no model.safetensors.index.json, without which none is opened"
+        message = f"there are {len(shards)} shards, but no model.safetensors.index.json, without which none is opened"
+        return message, True
     if not files or declared(config):
-        return ""  # quantisers name the file themselves
-    return f"'{files[0]}' is not opened: loaders look for model.safetensors or its index"
+        return None  # quantisers name the file themselves
+    return f"'{files[0]}' is not opened: loaders look for model.safetensors or its index", False
 
 
 def takes_all(ctx: Context) -> bool:

@@ -42,8 +42,10 @@ def check(ctx: Context) -> Iterator[Finding]:
 def _opened(ctx: Context) -> Iterator[Finding]:
     """Weights that the loader does not find, and those of which it is not known whether it takes them."""
     fault = unopened(ctx.new)
-    if fault and not takes_all(ctx) and (ctx.old is None or not unopened(ctx.old)):
-        yield ctx.finding(RULE, "breaks", fault, hint="keep the names that save_pretrained writes")
+    if fault is not None and not takes_all(ctx) and (ctx.old is None or unopened(ctx.old) is None):
+        message, certain = fault
+        level = "breaks" if certain or ctx.old is not None else "unproven"
+        yield ctx.finding(RULE, level, message, hint="keep the names that save_pretrained writes")
     now, before = _two(ctx.new), ctx.old is not None and _two(ctx.old)
     if now and not before:
         message = (
