@@ -26,10 +26,8 @@ _SAMPLES = 8
 _SAMPLE = 256
 
 
-def unopened(side: Side) -> tuple[str, bool] | None:
-    """Why `transformers` opens none of the safetensors files in the top folder, and whether nobody writes such names
-    on purpose, as other loaders (MLX, ExLlama) do; None where it opens some.
-    """
+def unopened(side: Side) -> str | None:
+    """Why `transformers` opens none of the safetensors files in the top folder, None where it opens some."""
     config, tree = side.config, side.tree
     if tree.single or config is None or not isinstance(config.get("model_type"), str):
         return None
@@ -41,11 +39,10 @@ def unopened(side: Side) -> tuple[str, bool] | None:
     files = [name for name in top if tree.files[name].kind == "safetensors" and not name.startswith("adapter_model")]
     shards = [name for name in files if shard_of(name)]
     if shards:
-        message = f"there are {len(shards)} shards, but no model.safetensors.index.json, without which none is opened"
-        return message, True
+        return f"there are {len(shards)} shards, but no model.safetensors.index.json, without which none is opened"
     if not files or declared(config):
         return None  # quantisers name the file themselves
-    return f"'{files[0]}' is not opened: loaders look for model.safetensors or its index", False
+    return f"'{files[0]}' is not opened: loaders look for model.safetensors or its index"
 
 
 def takes_all(ctx: Context) -> bool:

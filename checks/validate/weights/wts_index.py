@@ -43,9 +43,8 @@ def _opened(ctx: Context) -> Iterator[Finding]:
     """Weights that the loader does not find, and those of which it is not known whether it takes them."""
     fault = unopened(ctx.new)
     if fault is not None and not takes_all(ctx) and (ctx.old is None or unopened(ctx.old) is None):
-        message, certain = fault
-        level = "breaks" if certain or ctx.old is not None else "unproven"
-        yield ctx.finding(RULE, level, message, hint="keep the names that save_pretrained writes")
+        hint = "keep the names that save_pretrained writes, or name a server that takes all under contract.runtimes"
+        yield ctx.finding(RULE, "unproven", f"{fault} by transformers", hint=hint)
     now, before = _two(ctx.new), ctx.old is not None and _two(ctx.old)
     if now and not before:
         message = (
