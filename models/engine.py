@@ -18,7 +18,7 @@ from .tree import ModelTree, TreeFile
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _HEAD = 512
-_TEXT = 16  # printable bytes at least, before a short file is called text
+_TEXT = 64  # printable bytes at least, before what begins as neither a page nor JSON is called text
 _PRINTABLE = frozenset({9, 10, 13, *range(32, 127)})
 
 
@@ -118,7 +118,7 @@ def _check_plan(file: TreeFile) -> None:
         raise UnreadableModel(file.path, (error.strerror or str(error)).lower()) from error
     if head.startswith(_POINTER):
         raise UnreadableModel(file.path, "is a git-lfs pointer, not an engine", hint="run git lfs pull, then try again")
-    if len(head) >= _TEXT and _PRINTABLE.issuperset(head):
+    if _PRINTABLE.issuperset(head) and (head.startswith((b"<", b"{")) or len(head) >= _TEXT):
         raise UnreadableModel(file.path, f"is text, not an engine: {head[:40].decode()!r}")
 
 
