@@ -297,7 +297,7 @@ def test_a_refused_value_writes_nothing(file: str, tmp_path: Path, capsys: pytes
         ("name: a\n---\nname: b", "invalid YAML"),
         ("<<: {name: x}", "unknown key '<<'"),
         ("? [a]\n: b", "unknown key"),
-        ("name: 2024-01-01", "name must be a string"),
+        ("name: 2024-01-01 10:00:00", "name must be a string"),
         ("\tname: x", "invalid YAML"),
         ("", "name: is required"),
     ],
