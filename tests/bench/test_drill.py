@@ -268,17 +268,20 @@ def test_options_that_cannot_be_read_say_what_to_do(tmp_path: Path) -> None:
 
 def test_interrupting_ends_the_swap_command_too(server: str, tmp_path: Path) -> None:
     mark = tmp_path / "pid"
+    # A shell starts what runs in its background deaf to interrupts, and children inherit that.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [sys.executable, "-m", "interlock", "drill", f"{server}/predict", "--before", "1",
-         "--swap", f"echo $$ > {mark}; sleep 60; true"],
+         "--swap", f"echo $$ > {mark}; sleep 300; true"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 30
+    signal.signal(signal.SIGINT, before)
+    deadline = time.monotonic() + 60
     while not mark.exists() or not mark.read_text().strip():
         assert time.monotonic() < deadline
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=20)
+    _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in stderr
     # The killed children of the shell are gone once init has reaped them.
