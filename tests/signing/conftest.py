@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import NamedTuple, NoReturn
 
 import pytest
@@ -56,14 +56,17 @@ def pair(pairs: dict[str, Pair]) -> Pair:
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    """A small model directory whose path order differs between component-wise and code-point sorting."""
-    root = tmp_path / "model"
+    """A small model directory whose path order differs between component-wise and code-point sorting.
+
+    The same bytes each time: chosen anew, a file in some hundreds begins as a pickle does.
+    """
+    root, draw = tmp_path / "model", Random(1)
     (root / "a").mkdir(parents=True)
-    (root / "a" / "b.bin").write_bytes(os.urandom(70_000))
+    (root / "a" / "b.bin").write_bytes(draw.randbytes(70_000))
     (root / "a-b.bin").write_bytes(b"dash")
     (root / "config.json").write_text("{}")
     (root / "empty.txt").touch()
-    (root / "weights.safetensors").write_bytes(os.urandom(200_000))
+    (root / "weights.safetensors").write_bytes(draw.randbytes(200_000))
     return root
 
 

@@ -87,8 +87,8 @@ def _name(config: dict[str, object]) -> str:
 
 def _revision(config: dict[str, object]) -> str:
     """The pinned revision, empty for `main`, which is what none stands for."""
-    revision = str(config.get("revision") or "")
-    return "" if revision == "main" else revision
+    revision = config.get("revision")
+    return "" if revision in (None, "", "main") else str(revision)
 
 
 def _base(config: dict[str, object]) -> str:
