@@ -86,6 +86,21 @@ class ModelTree:
     files: dict[str, TreeFile] = field(default_factory=dict[str, TreeFile])
     single: bool = False
     empty: tuple[str, ...] = ()
+    below: dict[str, dict[str, list[str]]] = field(
+        default_factory=dict[str, dict[str, list[str]]], init=False, compare=False, repr=False
+    )
+
+    def folders(self, folder: str) -> dict[str, list[str]]:
+        """The folders directly inside `folder`, each with the paths of its files in it; an empty one has none."""
+        if "" not in self.below:  # all in one pass: a repository asks for each of its many folders
+            self.below[""] = {}
+            for name in (*self.files, *(f"{each}/" for each in self.empty)):
+                parts = name.split("/")
+                for depth, first in enumerate(parts[:-1]):
+                    rest = "/".join(parts[depth + 1 :])
+                    inside = self.below.setdefault("/".join(parts[:depth]), {}).setdefault(first, [])
+                    inside.extend([rest] if rest and not rest.endswith("/") else [])
+        return self.below.get(folder, {})
 
     def of(self, kind: str) -> list[TreeFile]:
         """The files of one kind, by name."""

@@ -88,13 +88,11 @@ def validate(
 
 def _set_aside(context: Context) -> None:
     """Leave out what Triton never loads and nobody could."""
-    from .serving.unserved import ASIDE, set_aside
+    from .serving.unserved import ASIDE, broken, without
 
     old, new = context.old, context.new
-    context.new, found = set_aside(new, old)
-    if old is not None:
-        context.old, more = set_aside(old, new)
-        found += more
+    found = broken(new) + (broken(old) if old is not None else [])
+    context.new, context.old = without(new, found), None if old is None else without(old, found)
     context.options[ASIDE] = found
 
 

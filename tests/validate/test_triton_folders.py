@@ -65,14 +65,22 @@ def test_a_model_without_a_version_is_not_served(tmp_path: Path, name: str) -> N
 
 
 @pytest.mark.parametrize("files", [{"1/model.onnx": model()}, {"0/model.onnx": model()}, {"10/model.onnx": model()}])
-@pytest.mark.parametrize("beside", ["v2", "02", ".ipynb_checkpoints", ""])
+@pytest.mark.parametrize("beside", ["v2", "02", "\u00b2", ".ipynb_checkpoints", ""])
 def test_folders_that_triton_ignores_beside_a_version(tmp_path: Path, files: dict[str, bytes], beside: str) -> None:
     report = alone(repository(tmp_path, files, empty=beside))
     assert report.facts["verdict"] == "equal", report.findings
 
 
+def test_a_folder_of_another_kind_of_digit_beside_a_version(tmp_path: Path) -> None:
+    """What Python calls a digit and no number is none to Triton either; its graph is held against nothing."""
+    declared = f'{CONFIG}input [{{name: "x" data_type: TYPE_FP32 dims: [2]}}]\n'
+    files = {"m/config.pbtxt": declared, "m/1/model.onnx": model(), "m/\u00b2/model.onnx": model()}
+    assert [finding.rule for finding in alone(folder(tmp_path, files)).findings if finding.level == "unproven"] == []
+
+
 def test_a_configuration_alone_and_a_model_beside_it(tmp_path: Path) -> None:
-    assert alone(folder(tmp_path / "1", {"m/config.pbtxt": CONFIG, "n/config.pbtxt": CONFIG.replace('"m"', '"n"')}))
+    two = {"m/config.pbtxt": CONFIG, "n/config.pbtxt": CONFIG.replace('"m"', '"n"')}
+    assert alone(folder(tmp_path / "1", two)).facts["verdict"] == "equal"
     beside = {"config.pbtxt": CONFIG, "onnx/model.onnx": model(), "model.onnx": model()}
     assert alone(folder(tmp_path / "2", beside)).facts["verdict"] == "equal"
 

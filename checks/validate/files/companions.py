@@ -72,7 +72,6 @@ _ALSO = {
     ".params": "MXNet",
     ".ftz": "fastText",
     ".ggml": "GGML",
-    ".mlpackage": "Core ML",
 }
 _READ = "what is read: ONNX, safetensors, GGUF, TensorRT-LLM, tokenizers, and of pickles whether they are whole"
 _CONTAINERS = ("onnx", "safetensors", "gguf", "engine", "pickle")

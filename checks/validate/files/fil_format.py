@@ -52,14 +52,14 @@ def _triton(ctx: Context) -> bool:
     """Whether both are Triton repositories, and every model of the old one has a version in the new one that serves."""
     if ctx.old is None or not (ctx.old.triton and ctx.new.triton):
         return False
-    from ..serving.versions import folders, served_versions
+    from ..serving.versions import served_versions
 
     for name, config in ctx.old.triton.items():
-        if not any(folders(ctx.old.tree, config.folder).get(str(v)) for v in served_versions(ctx.old.tree, config)):
+        if not any(ctx.old.tree.folders(config.folder).get(str(v)) for v in served_versions(ctx.old.tree, config)):
             continue  # an ensemble, or nothing that serves
         new = ctx.new.triton.get(name)
         if new is None or not any(
-            folders(ctx.new.tree, new.folder).get(str(version)) for version in served_versions(ctx.new.tree, new)
+            ctx.new.tree.folders(new.folder).get(str(version)) for version in served_versions(ctx.new.tree, new)
         ):
             return False
     return True

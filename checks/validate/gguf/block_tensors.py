@@ -45,7 +45,7 @@ _OF: Mapping[str, str] = {name: parts for parts, names in _BLOCKS.items() for na
 def missing(architecture: str, experts: int, block: set[str]) -> frozenset[str]:
     """The tensors that a block with these tensors (names below its number) lacks.
 
-    None where it holds less than half of them: a fragment of a model, which nobody serves.
+    Empty where it holds half of them or less: a fragment of a model, which nobody serves.
     """
     wanted, lost = _wanted(architecture, experts, block), lacking(architecture, experts, block)
     return lost if 2 * len(lost) < len(wanted) else frozenset()

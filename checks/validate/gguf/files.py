@@ -33,6 +33,11 @@ def pairs(ctx: Context) -> Iterator[Pair]:
         yield Pair(next(iter(old.values())), next(iter(new.values())))
 
 
+def counterpart(name: str, before: dict[str, GgufModel], after: dict[str, GgufModel]) -> GgufModel | None:
+    """The old model that the new one of a name takes the place of: of its name, or the only one there was."""
+    return before.get(name) or (next(iter(before.values())) if len(before) == len(after) == 1 else None)
+
+
 def encoder(model: GgufModel) -> bool:
     """Whether the architecture is one of llama.cpp's that read a text in one pass and keep no cache."""
     return _ENCODERS.fullmatch(model.architecture) is not None

@@ -76,7 +76,7 @@ def _value(side: Side | None, model: GgufModel, key: str) -> object:
     return _derived(side, model, key) if value is None else value
 
 
-def width(model: GgufModel, key: str) -> object:
+def width(model: GgufModel, key: str) -> int | None:
     """A size in force, None where it is a list or nothing says."""
     value = _value(None, model, key)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

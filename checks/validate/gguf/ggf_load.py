@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ....models.gguf import GgufArray, GgufModel
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Level, Rule
-from .files import whole
+from .files import counterpart, whole
 from .ggf_arch import width
 
 RULE = Rule(
@@ -45,7 +45,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     before = whole(ctx.old) if ctx.old is not None else {}
     after = whole(ctx.new)
     for name, model in after.items():
-        old = before.get(name) or (next(iter(before.values())) if len(before) == len(after) == 1 else None)
+        old = counterpart(name, before, after)
         known = set(faults(old)) if old is not None else set[str]()
         if not model.little and (old is None or old.little):
             # Alone there is no telling which machine it is for.
@@ -78,7 +78,7 @@ def faults(model: GgufModel) -> Iterator[str]:
     if model.architecture in _PLAIN:
         for part, key in (("attn_q", "attention.head_count"), ("attn_k", "attention.head_count_kv")):
             heads, size = width(model, key), width(model, "attention.key_length")
-            if isinstance(heads, int) and isinstance(size, int):
+            if heads is not None and size is not None:
                 yield from _size(model, f"blk.0.{part}.weight", 1, f"{key} times the size of a head", heads * size)
 
 

@@ -12,7 +12,7 @@ from ..side import Side
 from ..weights.layers import Gap, Stack, absent, lost, numbers, odd, stacks
 from ..weights.tables import names as listed
 from .block_tensors import lacking, missing
-from .files import whole
+from .files import counterpart, whole
 
 RULE = Rule(
     id="GGF-MISSING",
@@ -42,7 +42,7 @@ def check(ctx: Context) -> Iterator[Finding]:
     before = whole(ctx.old) if ctx.old is not None else {}
     after = whole(ctx.new)
     for name, model in after.items():
-        old = before.get(name) or (next(iter(before.values())) if len(before) == len(after) == 1 else None)
+        old = counterpart(name, before, after)
         found = [*_faults(model), *_hollow(ctx.new, after, model)]
         known = {*_faults(old), *_hollow(ctx.old, before, old)} if found and ctx.old and old else set[str]()
         for message in found:

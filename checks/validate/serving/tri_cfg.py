@@ -78,8 +78,8 @@ def _disagreements(ctx: Context, side: Side | None, config: TritonModel | None) 
     """What a configuration and the graphs of the versions that it serves do not agree on: (file, what)."""
     if side is None or config is None:
         return
-    numbers = served_versions(side.tree, config)
-    for model in (each for each in served(side, config) if int(each.file.split("/")[-2]) in numbers):
+    numbers = {str(version) for version in served_versions(side.tree, config)}
+    for model in (each for each in served(side, config) if each.file.split("/")[-2] in numbers):
         for each in mismatches(ctx, side, config, model):
             yield model.file, each
 

@@ -180,7 +180,7 @@ def _layout(value: object) -> str:
 
 
 # The field of a control that gives its two values, and so its type.
-_SWITCHES = {"int32_false_true": "TYPE_INT32", "fp32_false_true": "TYPE_FP32", "bool_false_true": "TYPE_BOOL"}
+SWITCHES = {"int32_false_true": "TYPE_INT32", "fp32_false_true": "TYPE_FP32", "bool_false_true": "TYPE_BOOL"}
 
 
 def given(config: TritonModel) -> list[Given]:
@@ -191,7 +191,7 @@ def given(config: TritonModel) -> list[Given]:
             if not isinstance(each := field.value, Message):
                 continue
             kinds = each.messages("control")
-            types = {kind for control in kinds for name, kind in _SWITCHES.items() if control.get(name)}
+            types = {kind for control in kinds for name, kind in SWITCHES.items() if control.get(name)}
             types |= {_type(control.scalar("data_type")) for control in kinds if control.get("data_type")}
             name, kind = str(each.scalar("name") or ""), types.pop() if len(types) == 1 else ""
             found.append(Given(name, "control_input", kind, (1,), field.name_span.line))

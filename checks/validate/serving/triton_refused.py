@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from ...lint.sources.pbtxt import Message
-from .triton import PLATFORMS, Declared, TritonModel, sizes, true
+from .triton import PLATFORMS, SWITCHES, Declared, TritonModel, sizes, true
 
-_SWITCHES = ("int32_false_true", "fp32_false_true", "bool_false_true")
 _KINDS = ("CONTROL_SEQUENCE_START", "CONTROL_SEQUENCE_READY", "CONTROL_SEQUENCE_END", "CONTROL_SEQUENCE_CORRID")
 
 
@@ -96,9 +95,9 @@ def _sequences(sequences: Message) -> Iterator[str]:
         said = control.scalar("kind")
         kind = _KINDS[said] if isinstance(said, int) and 0 <= said < len(_KINDS) else str(said or _KINDS[0])
         seen.append(kind)
-        given = [switch for switch in _SWITCHES if control.get(switch)]
+        given = [switch for switch in SWITCHES if control.get(switch)]
         if kind != _KINDS[3] and len(given) != 1:
-            yield f"the control '{name}' needs one of {', '.join(_SWITCHES)}, and has {len(given)}"
+            yield f"the control '{name}' needs one of {', '.join(SWITCHES)}, and has {len(given)}"
         elif kind != _KINDS[3] and len(control.all(given[0])) != 2:
             yield f"the control '{name}' needs two values, for false and for true"
         elif kind == _KINDS[3] and given:

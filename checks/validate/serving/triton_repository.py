@@ -12,7 +12,7 @@ from ..side import Side
 from .triton import TritonModel
 from .triton_ensemble import circle, dangling, steps, unfit
 from .triton_refused import refused
-from .versions import VERSION, folders, policy, present, served_versions, taken_for
+from .versions import VERSION, policy, present, served_versions, taken_for
 
 _MODELS = frozenset({"onnx", "engine", "pickle", "safetensors", "gguf"})
 
@@ -87,7 +87,7 @@ def _versions(side: Side, config: TritonModel, prefix: str) -> Iterator[Problem]
 
 def lacking(side: Side, folder: str, version: int) -> Iterator[Problem]:
     """What is wrong with a version that Triton serves and that holds no files while others do."""
-    inside = folders(side.tree, folder)
+    inside = side.tree.folders(folder)
     if not inside.get(str(version)) and any(VERSION.fullmatch(name) and files for name, files in inside.items()):
         message = f"version {version} is served and holds no files{_instead(side, folder, version)}"
         yield Problem("breaks", f"{message}: Triton cannot load it", "version_policy")
@@ -95,7 +95,7 @@ def lacking(side: Side, folder: str, version: int) -> Iterator[Problem]:
 
 def _instead(side: Side, folder: str, version: int) -> str:
     """The folder that makes Triton look for a version that is not there."""
-    inside = folders(side.tree, folder)
+    inside = side.tree.folders(folder)
     name = next((name for name in inside if taken_for(name) == version), "") if str(version) not in inside else ""
     return f" (Triton takes the folder '{name}' for version {version})" if name else ""
 
@@ -103,7 +103,7 @@ def _instead(side: Side, folder: str, version: int) -> str:
 def _ignored(side: Side, config: TritonModel) -> Iterator[Problem]:
     """A model whose files all lie in folders that are no versions; a configuration without the model is no problem."""
     prefix = f"{config.folder}/" if config.folder else ""
-    for name, files in sorted(folders(side.tree, config.folder).items()):
+    for name, files in sorted(side.tree.folders(config.folder).items()):
         holds = any(
             side.tree.files[f"{prefix}{name}/{each}"].kind in _MODELS or each == config.filename for each in files
         )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ....models.errors import UnreadableModel
 from ....models.tree import ModelTree, TreeFile
 from ..side import Side
-from .versions import bare, folders, served_versions
+from .versions import bare, served_versions
 
 ASIDE = "aside"
 _VERSION = re.compile(r"[vV]?\d.*")
@@ -24,28 +24,26 @@ class Aside(NamedTuple):
     reason: str
 
 
-def set_aside(side: Side, other: Side | None = None) -> tuple[Side, list[Aside]]:
-    """The model without the files that nobody reads and nobody could: such ones of `other`, too, are left out.
-
-    Files of versions that are served stay, and so do all where it is not known which are.
-    """
-    broken = {name: reason for name, reason in _broken(side) if not side.tree.single}
-    found = [Aside(side, name, reason) for name, reason in broken.items()]
-    if other is not None:
-        theirs = {name for name, _ in _broken(other)}
-        broken.update((name, "") for name in _unserved(side) if name in theirs)
-    if not broken:
-        return side, []
-    files = {name: file for name, file in side.tree.files.items() if name not in broken}
-    return Side(replace(side.tree, files=files), side.name), found
-
-
-def _broken(side: Side) -> Iterator[tuple[str, str]]:
-    for name in _unserved(side):
+def broken(side: Side) -> list[Aside]:
+    """The files that nobody reads and nobody could. Files of versions that are served are none of them, nor any
+    where it is not known which are."""
+    found: list[Aside] = []
+    for name in () if side.tree.single else _unserved(side):
         problem = _problem(side, side.tree.files[name])
         if problem is not None:
             at = "" if problem.offset is None else f" at byte {problem.offset}"
-            yield name, f"{problem.reason}{at}"
+            found.append(Aside(side, name, f"{problem.reason}{at}"))
+    return found
+
+
+def without(side: Side, found: list[Aside]) -> Side:
+    """The model without these files, and without those of their names that it does not serve."""
+    unread = {each.file for each in found if each.side is side}
+    unread |= {each.file for each in found}.intersection(_unserved(side) if len(unread) < len(found) else ())
+    if not unread:
+        return side
+    files = {name: file for name, file in side.tree.files.items() if name not in unread}
+    return Side(replace(side.tree, files=files), side.name)
 
 
 def _problem(side: Side, file: TreeFile) -> UnreadableModel | None:
@@ -66,7 +64,7 @@ def _unserved(side: Side) -> Iterator[str]:
     except UnreadableModel:
         return  # the rules say so
     for folder in (*configs, *bare(side.tree)):
-        prefix, inside = f"{folder}/" if folder else "", folders(side.tree, folder)
+        prefix, inside = f"{folder}/" if folder else "", side.tree.folders(folder)
         serves = {str(version) for version in served_versions(side.tree, configs.get(folder), folder)}
         if any(inside.get(version) for version in serves):
             for name, files in inside.items():

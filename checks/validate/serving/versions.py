@@ -37,17 +37,6 @@ def policy(config: TritonModel | None) -> Policy:
     return Policy(1, ())
 
 
-def folders(tree: ModelTree, folder: str) -> dict[str, list[str]]:
-    """The folders directly inside `folder`, each with the paths of its files in it; an empty one has none."""
-    prefix = f"{folder}/" if folder else ""
-    found: dict[str, list[str]] = {}
-    for name in (*tree.files, *(f"{each}/" for each in tree.empty)):
-        first, slash, rest = name.removeprefix(prefix).partition("/") if name.startswith(prefix) else ("", "", "")
-        if slash:
-            found.setdefault(first, []).extend([rest] if rest and not rest.endswith("/") else [])
-    return found
-
-
 def taken_for(name: str) -> int | None:
     """The version that Triton takes a folder for, None where it ignores the folder."""
     match = _BEGINS.match(name)
@@ -56,7 +45,7 @@ def taken_for(name: str) -> int | None:
 
 def present(tree: ModelTree, folder: str) -> list[int]:
     """The versions that Triton sees, oldest first, whether or not their folders hold anything."""
-    return sorted({version for name in folders(tree, folder) if (version := taken_for(name)) is not None})
+    return sorted({version for name in tree.folders(folder) if (version := taken_for(name)) is not None})
 
 
 def served_versions(tree: ModelTree, config: TritonModel | None, folder: str = "") -> list[int]:
