@@ -18,6 +18,7 @@ from .tree import ModelTree, TreeFile
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _HEAD = 512
+_HUGE = 1 << 31  # processes
 _TEXT = 64  # printable bytes at least, before what begins as neither a page nor JSON is called text
 _PRINTABLE = frozenset({9, 10, 13, *range(32, 127)})
 
@@ -45,7 +46,7 @@ class Engine:
         return {
             key: table[key]
             for key in ("world_size", "tp_size", "pp_size", "cp_size")
-            if isinstance(table.get(key), int)
+            if isinstance(table.get(key), int) and abs(table[key]) < _HUGE
         }
 
     @property

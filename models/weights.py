@@ -35,6 +35,11 @@ class WeightTable:
     beside: WeightTable | None = None
 
     @property
+    def places(self) -> dict[str, str]:
+        """The file of each tensor."""
+        return {name: tensor.file for name, tensor in self.tensors.items()}
+
+    @property
     def size(self) -> int:
         """Bytes of tensor data."""
         return sum(tensor.end - tensor.begin for tensor in self.tensors.values())

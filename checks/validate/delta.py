@@ -115,13 +115,13 @@ def _subgraphs(ctx: Context, old: OnnxModel, new: OnnxModel) -> Iterator[dict[st
         yield {"file": new.file, **after.describe(group)}
 
 
-class _Files:
+class Files:
     """Open files by path, closed together."""
 
     def __init__(self) -> None:
         self._open: dict[str, int] = {}
 
-    def __enter__(self) -> _Files:
+    def __enter__(self) -> Files:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -138,7 +138,7 @@ class _Files:
 def _compare(count: _Count, old: dict[str, Span], new: dict[str, Span]) -> None:
     whole = sum(place.end - place.begin for place in new.values()) <= WHOLE
     count.removed.extend(old.keys() - new.keys())
-    with _Files() as files:
+    with Files() as files:
         for name, place in new.items():
             size = place.end - place.begin
             count.total += size
@@ -154,7 +154,7 @@ def _compare(count: _Count, old: dict[str, Span], new: dict[str, Span]) -> None:
             count.ship += size
 
 
-def _compared(old: Span, new: Span, files: _Files, *, whole: bool) -> tuple[Same, bool]:
+def _compared(old: Span, new: Span, files: Files, *, whole: bool) -> tuple[Same, bool]:
     """Whether the tensors are the same, and whether only digests told."""
     size = new.end - new.begin
     if old.kind != new.kind or old.end - old.begin != size:

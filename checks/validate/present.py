@@ -38,10 +38,10 @@ def headline(
 
 def refusal(level: Level, fail_on: FailOn, *, alone: bool) -> str:
     """Why the gate says no: the verdict, and which ones pass."""
-    passing = [each for each in LEVELS if not fails(each, fail_on)]
-    listed = f"{', '.join(passing[:-1])} and {passing[-1]}" if len(passing) > 1 else passing[0]
     if alone:
         return f"the verdict is {_word(level, alone=True)} (--fail-on {fail_on})"
+    passing = [each for each in LEVELS if not fails(each, fail_on)]
+    listed = f"{', '.join(passing[:-1])} and {passing[-1]}" if len(passing) > 1 else passing[0]
     return f"the verdict is {level}; with --fail-on {fail_on} only {listed} may pass"
 
 

@@ -181,7 +181,7 @@ def _kinds(context: Context) -> set[str]:
         kinds.add("adapter")
     if "draft" in context.options:
         kinds.add("draft")
-    if "tritonserver" in context.contract.server or _versioned(context.new):
+    if "tritonserver" in context.contract.server or ("onnx" in kinds and _versioned(context.new)):
         kinds.add("triton")
     if "measured" in context.options:
         kinds.add("run")
@@ -196,9 +196,9 @@ def _bare_adapter(context: Context) -> bool:
 
 def _versioned(side: Side) -> bool:
     """Whether a model lies as Triton wants it, with no config.pbtxt."""
-    return any(
-        file.name.endswith("/model.onnx") and file.name.split("/")[-2].isdigit() for file in side.tree.of("onnx")
-    )
+    from .serving.versions import bare
+
+    return next(bare(side.tree), None) is not None
 
 
 def _has_more(side: Side) -> bool:

@@ -9,6 +9,9 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from interlock.checks.validate.run import validate
+from interlock.config.settings import Contract
+from interlock.report.report import Report
 from onnx import TensorProto, helper
 
 Shape = Sequence[int | str | None] | None
@@ -191,3 +194,9 @@ def adapter_config(**changes: Any) -> dict[str, Any]:
         "modules_to_save": None,
         **changes,
     }
+
+
+def judge(path: Path, new: Mapping[str, Any], old: Mapping[str, Any] | None = None, **contract: Any) -> Report:
+    """The report on a model of these files, alone or against OLD."""
+    against = None if old is None else folder(path / "old", old)
+    return validate(folder(path / "new", new), against, contract=Contract(**contract))

@@ -38,15 +38,25 @@ def real() -> list[tuple[str, str, str, str]]:
     return sorted(found)
 
 
-def session(data: bytes, *, plain: bool = False) -> Any:
-    """A quiet session on the CPU, `plain` without the runtime's optimizer. Raises what the runtime raises."""
+def session(data: bytes, level: str = "ORT_ENABLE_ALL", written: Path | None = None) -> Any:
+    """A quiet session on the CPU, with the runtime's optimizer at a level; what that makes of the graph is `written`.
+
+    Raises what the runtime raises.
+    """
     import onnxruntime as runtime
 
     options = runtime.SessionOptions()
     options.log_severity_level = 4
-    if plain:
-        options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.graph_optimization_level = getattr(runtime.GraphOptimizationLevel, level)
+    if written is not None:
+        options.optimized_model_filepath = str(written)
     return runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+
+def optimised(data: bytes, path: Path, level: str) -> bytes:
+    """A graph as the runtime's optimizer writes it."""
+    session(data, level, path)
+    return path.read_bytes()
 
 
 def loads(data: bytes) -> bool:

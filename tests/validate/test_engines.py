@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from interlock.checks.validate.run import validate
-from interlock.config.settings import Contract
 from interlock.report.report import Report
-from validate.build import folder, llama, llama_tensors, safetensors
+from validate.build import judge, llama, llama_tensors, safetensors
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"a" * 64 + b"\nsize 12345\n"
 
@@ -32,16 +30,10 @@ def engine(ranks: int = 1, *, seed: int = 1, size: int = 4000, version: str = "0
     return {"config.json": config, **{f"rank{i}.engine": b"ptrt" + data for i in range(ranks)}}
 
 
-def checkpoint(ranks: int = 1, layers: int = 2, fill: float = 0.0, **more: Any) -> dict[str, Any]:
+def checkpoint(ranks: int = 1, layers: int = 2, fill: int = 0, **more: Any) -> dict[str, Any]:
     tensors = {f"transformer.layers.{i}.mlp.fc.weight": ("BF16", (8, 4)) for i in range(layers)}
-    data = safetensors(tensors)
-    data = data[:-1] + bytes([int(fill)])
+    data = safetensors(tensors, fill=fill)
     return {"config.json": model(ranks, **more), **{f"rank{i}.safetensors": data for i in range(ranks)}}
-
-
-def judge(tmp_path: Path, new: dict[str, Any], old: dict[str, Any] | None = None, **contract: Any) -> Report:
-    against = None if old is None else folder(tmp_path / "old", old)
-    return validate(folder(tmp_path / "new", new), against, contract=Contract(**contract))
 
 
 def spoke(report: Report, level: str) -> set[str]:
@@ -138,3 +130,13 @@ def test_a_hugging_face_configuration_may_hold_the_keys_of_another_stack(tmp_pat
 def test_a_declared_version_counts_as_far_as_it_goes(tmp_path: Path, declared: str, level: str) -> None:
     report = judge(tmp_path, engine(seed=3), engine(), runtimes={"tensorrt_llm": declared})
     assert report.facts["verdict"] == level
+
+
+def test_numbers_beyond_any_machine_are_looked_at_and_not_counted_to(tmp_path: Path) -> None:
+    report = judge(tmp_path / "layers", {**checkpoint(), "config.json": model(num_hidden_layers=10**12)})
+    assert any("num_hidden_layers" in finding.message for finding in report.findings)
+    name = f"transformer.layers.{'9' * 5000}.x"
+    data = safetensors({name: ("BF16", (1,)), "transformer.layers.0.mlp.fc.weight": ("BF16", (8, 4))})
+    judge(tmp_path / "digits", {**checkpoint(), "rank0.safetensors": data})
+    huge = {"world_size": 2, "tp_size": 10**2500, "pp_size": 10**2500}
+    judge(tmp_path / "mapping", {**checkpoint(), "config.json": model(mapping=huge)}, checkpoint())

@@ -12,7 +12,6 @@ TEN = "float[3] c = {10, 20, 30}"
 HALF, ONE = "float c = {0.5}", "float c = {1}"
 PLAIN = head("y = Identity(z)")
 BIASED = "g = Gemm(x, u, b)"
-GEMM = f"{weight('u', 4, 3)}, {weight('b', 3)}"
 
 
 def gemm(body: str, more: str = "", seed: int = 0) -> str:

@@ -9,7 +9,7 @@ import pytest
 from interlock.checks.validate.graph.built_in import DOMAINS, built_in
 from interlock.checks.validate.run import validate
 from interlock.config.settings import Contract
-from validate.graphs import model, node, value, weight
+from validate.graphs import model, node, session, value, weight
 
 onnx = pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
@@ -21,11 +21,7 @@ def fused(tmp_path: Path, level: str) -> tuple[Path, Path]:
     nodes = [node("Conv", ["x", "w"], ["a"], pads=[1] * 4), node("Relu", ["a"], ["y"])]
     shape = ["n", 8, 8, 8]
     plain.write_bytes(model(nodes, [value("x", shape)], [value("y", shape)], [weight("w", 8, 8, 3, 3)]))
-    options = runtime.SessionOptions()
-    options.graph_optimization_level = getattr(runtime.GraphOptimizationLevel, level)
-    options.optimized_model_filepath = str(better)
-    options.log_severity_level = 4
-    runtime.InferenceSession(str(plain), options, providers=["CPUExecutionProvider"])
+    session(plain.read_bytes(), level, better)
     return plain, better
 
 

@@ -160,3 +160,9 @@ def test_a_graph_that_was_only_saved_again(tmp_path: Path) -> None:
     del model.graph.node[1].attribute[:]
     model.graph.node[1].attribute.extend(reverse)
     assert judge(tmp_path, model.SerializeToString(), old) == {}
+
+
+def test_a_list_of_integers_counts_however_long_it_is(tmp_path: Path) -> None:
+    same, other = ([1] * 4999 + [last] for last in (5, 7))
+    assert judge(tmp_path, one("F", "local", k=other), one("F", "local", k=same))[RULE][0] == "unproven"
+    assert RULE not in judge(tmp_path, one("F", "local", name="b", k=same), one("F", "local", name="a", k=same))

@@ -25,7 +25,7 @@ SIZES: dict[str, list[tuple[int, ...]]] = {
     "LinearRegressor": [(2, 1)],
 }
 SETTINGS: dict[str, dict[str, Any]] = {
-    **{key: {"kernel_shape": [1, 1]} for key in ("AveragePool", "LpPool")},
+    **{key: {"kernel_shape": [1, 1]} for key in ("AveragePool", "LpPool", "MaxPool")},
     "MaxRoiPool": {"pooled_shape": [1, 1]},
     "LRN": {"size": 1},
     "RNN": {"hidden_size": 1},
@@ -61,16 +61,9 @@ def test_doubles_without_a_kernel_are_told(domain: str, name: str, tmp_path: Pat
     "name", ["Relu", "Sigmoid", "Tanh", "Exp", "Softmax", "MaxPool", "GlobalMaxPool", "Sqrt", "Abs"]
 )
 def test_other_operators_take_doubles_or_are_listed(name: str, tmp_path: Path) -> None:
-    double = made("", name, proto.DOUBLE) if name != "MaxPool" else pooled()
+    double = made("", name, proto.DOUBLE)
     assert loads(double) == (name not in SINGLE_ONLY[""])
     assert ("ONX-OP" in judge(tmp_path, double)) == (name in SINGLE_ONLY[""])
-
-
-def pooled() -> bytes:
-    step = node("MaxPool", ["x"], ["y"], kernel_shape=[1, 1])
-    inputs, outputs = [value("x", (1, 1, 2, 2), proto.DOUBLE)], [value("y", None, proto.DOUBLE)]
-    graph = helper.make_graph([step], "g", inputs, outputs)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8).SerializeToString()
 
 
 def test_every_listed_operator_may_take_doubles() -> None:

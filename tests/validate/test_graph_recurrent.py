@@ -139,6 +139,17 @@ def boxes(decoded: bool, seed: int = 0) -> str:
     return graph(body, "float[N,4] x", "float[A,B,C] y", f"{held}, {shape}")
 
 
+def turned(seed: int) -> str:
+    """A layer whose matrices an exporter turns in the graph, so that its bias is the only constant."""
+    held = f"{weight('w', 1, 4, 8, seed=seed)}, {weight('r', 1, 2, 8, seed=seed)}, {weight('v', 1, 16, seed=seed)}"
+    body = "a = Transpose <perm = [0, 2, 1]> (w) b = Transpose <perm = [0, 2, 1]> (r)"
+    return graph(f"{body} y = LSTM <hidden_size = 2> (x, a, b, v)", "float[S,N,4] x", "float[S,1,N,2] y", held)
+
+
+def test_a_bias_beside_turned_matrices_is_trained(tmp_path: Path) -> None:
+    assert judge(tmp_path, *(model(turned(seed)).SerializeToString() for seed in (10, 0))) == {}
+
+
 def test_boxes_that_are_no_longer_worked_out_are_told_as_such(tmp_path: Path) -> None:
     old, new = (model(boxes(each)).SerializeToString() for each in (True, False))
     level, message = judge(tmp_path, new, old)[HEAD]

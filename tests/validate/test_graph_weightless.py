@@ -9,7 +9,7 @@ import pytest
 from interlock.checks.validate.graph.told import DEFAULTS
 from services.packages import pypi
 from validate.graph_cases import HEAD, Case, model, weight
-from validate.graphs import judge, np, onnx, real
+from validate.graphs import judge, np, onnx, optimised, real
 
 runtime = pytest.importorskip("onnxruntime")
 converter = pytest.importorskip("onnx.version_converter")
@@ -295,15 +295,6 @@ def test_the_other_way_round(case: Case, tmp_path: Path) -> None:
     case._replace(old=case.new, new=case.old).check(tmp_path)
 
 
-def optimised(data: bytes, path: Path, level: str) -> bytes:
-    options = runtime.SessionOptions()
-    options.log_severity_level = 4
-    options.graph_optimization_level = getattr(runtime.GraphOptimizationLevel, level)
-    options.optimized_model_filepath = str(path)
-    runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-    return path.read_bytes()
-
-
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_an_optimizer_and_another_operator_set_change_nothing(case: Case, tmp_path: Path) -> None:
     for text in (case.old, case.new):
@@ -327,10 +318,10 @@ def converted(old: Any, opset: int) -> bytes:
 
 def test_the_branches_of_a_choice_in_another_order_in_the_file(tmp_path: Path) -> None:
     branches = (
-        "then_branch = a () => (float[N,S] p) {{ p = Abs(x) }}, else_branch = b () => (float[N,S] q) {{ q = Neg(x) }}"
+        "then_branch = a () => (float[N,S] p) { p = Abs(x) }, else_branch = b () => (float[N,S] q) { q = Neg(x) }"
     )
-    old = model(plain(f"y = If <{branches.replace('{{', '{').replace('}}', '}')}> (c)", f"{SOUND}, bool c"))
-    new = model(plain(f"y = If <{branches.replace('{{', '{').replace('}}', '}')}> (c)", f"{SOUND}, bool c"))
+    text = plain(f"y = If <{branches}> (c)", f"{SOUND}, bool c")
+    old, new = model(text), model(text)
     chosen = sorted(new.graph.node[0].attribute, key=lambda each: each.name)
     del new.graph.node[0].attribute[:]
     new.graph.node[0].attribute.extend(chosen)

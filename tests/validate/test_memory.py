@@ -147,3 +147,21 @@ def test_an_adapter_for_itself_is_not_asked_for_a_cache(tmp_path: Path) -> None:
     contract = Contract(gpu_memory="1GiB", kv_tokens=1000)
     report = validate(tmp_path / "new", tmp_path / "old", contract=contract)
     assert "MEM-FIT" not in {f.rule for f in report.findings}
+
+
+def test_a_number_type_counts_where_the_text_model_says_it(tmp_path: Path) -> None:
+    sizes: list[int] = []
+    for name, kind in (("half", "bfloat16"), ("whole", "float32")):
+        report, _ = judge(
+            tmp_path / name, lambda seed, kind=kind: weights(seed, text_config={**llama(), "torch_dtype": kind})
+        )
+        sizes.append(report.facts["memory"]["kv_per_token"])
+    assert sizes[1] == 2 * sizes[0] > 0
+
+
+def test_heads_that_are_texts_are_no_heads(tmp_path: Path) -> None:
+    def files(seed: int) -> Files:
+        more = {"llama.block_count": 2, "llama.attention.head_count_kv": ["a", "b"], "llama.embedding_length": 8}
+        return {"model.gguf": gguf({"general.architecture": "llama", "llama.attention.head_count": 2, **more}, {})}
+
+    assert judge(tmp_path, files)[0].facts["memory"]["kv_per_token"] is None

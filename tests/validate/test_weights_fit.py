@@ -292,10 +292,11 @@ def test_what_is_not_defined_is_left_alone(tmp_path: Path, tensors: Shapes, sett
     assert "WTS-FIT" not in {f.rule for f in report.findings}, report.findings
 
 
-@pytest.mark.parametrize("value", [0, -1, True, "24", None, 2.5, [24], 10**30])
+@pytest.mark.parametrize("value", [0, -1, True, "24", None, 2.5, [24], 10**30, 10**2500])
 @pytest.mark.parametrize("key", ["hidden_size", "num_attention_heads", "head_dim", "num_key_value_heads"])
 def test_sizes_that_are_none_raise_nothing(tmp_path: Path, key: str, value: Any) -> None:
-    validate(folder(tmp_path / "new", model(LLAMA, config(**{key: value}))), contract=Contract())
+    for name, other in (("one", {}), ("two", {"head_dim": value})):
+        validate(folder(tmp_path / name, model(LLAMA, config(**{key: value, **other}))), contract=Contract())
 
 
 # Packed weights

@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from interlock.checks.validate.run import validate
-from interlock.config.settings import Contract
 from interlock.report.report import Report
-from validate.build import folder, llama, llama_tensors, safetensors
+from validate.build import judge, llama, llama_tensors, safetensors
 
 TENSORS = llama_tensors()
 FIRST = dict(list(TENSORS.items())[:3])
@@ -21,12 +19,6 @@ INDEX = {
 }
 
 
-def retrained(data: bytes) -> bytes:
-    """The same header with every byte of the data another one."""
-    begin = 8 + int.from_bytes(data[:8], "little")
-    return data[:begin] + bytes(byte ^ 1 for byte in data[begin:])
-
-
 def whole(name: str = "model.safetensors") -> dict[str, Any]:
     return {"config.json": llama(), name: safetensors(TENSORS)}
 
@@ -34,11 +26,6 @@ def whole(name: str = "model.safetensors") -> dict[str, Any]:
 def sharded(index: str = "model.safetensors.index.json") -> dict[str, Any]:
     found = {"config.json": llama(), ONE: safetensors(FIRST), TWO: safetensors(SECOND)}
     return {**found, index: INDEX} if index else found
-
-
-def judge(tmp_path: Path, new: dict[str, Any], old: dict[str, Any] | None = None, **contract: Any) -> Report:
-    against = None if old is None else folder(tmp_path / "old", old)
-    return validate(folder(tmp_path / "new", new), against, contract=Contract(**contract))
 
 
 def levels(report: Report) -> set[str | None]:
@@ -58,7 +45,7 @@ def test_servers_that_take_every_file_need_no_name(tmp_path: Path, server: dict[
 
 
 def test_names_under_which_the_live_version_serves_are_found(tmp_path: Path) -> None:
-    new = {**whole("foo.safetensors"), "foo.safetensors": retrained(safetensors(TENSORS))}
+    new = {**whole("foo.safetensors"), "foo.safetensors": safetensors(TENSORS, fill=0)}
     assert judge(tmp_path, new, whole("foo.safetensors")).facts["verdict"] == "hot"
 
 
@@ -83,7 +70,7 @@ def test_names_of_other_loaders_are_left_alone(tmp_path: Path, files: dict[str, 
 
 def test_two_sets_of_different_weights_are_unproven(tmp_path: Path) -> None:
     copy = {**sharded(), "model.safetensors": safetensors(TENSORS)}
-    stale = {**copy, "model.safetensors": retrained(safetensors(TENSORS))}
+    stale = {**copy, "model.safetensors": safetensors(TENSORS, fill=0)}
     assert levels(judge(tmp_path / "a", stale)) == {"unproven"}
     assert levels(judge(tmp_path / "b", stale, sharded())) == {"unproven"}
     assert levels(judge(tmp_path / "c", sharded(), stale)) == {"unproven"}

@@ -6,10 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from interlock.checks.validate.run import validate
-from interlock.config.settings import Contract
-from interlock.report.report import Report
-from validate.build import folder, llama, llama_tensors, safetensors
+from validate.build import judge, llama, llama_tensors, safetensors
 
 WEIGHTS = ("q_proj", "v_proj", "up_proj")
 FP8: dict[str, Any] = {"quant_method": "fp8", "activation_scheme": "dynamic"}
@@ -31,11 +28,6 @@ def model(settings: dict[str, Any], fill: int = 1, **scales: list[int]) -> dict[
         for word, size in scales.items() if quantised else ():
             tensors[f"{name.removesuffix('weight')}{word}"] = ("F32", size)
     return {"config.json": llama(quantization_config=settings), "model.safetensors": safetensors(tensors, fill=fill)}
-
-
-def judge(tmp_path: Path, new: dict[str, Any], old: dict[str, Any] | None = None) -> Report:
-    against = None if old is None else folder(tmp_path / "old", old)
-    return validate(folder(tmp_path / "new", new), against, contract=Contract())
 
 
 GOOD = {

@@ -18,7 +18,7 @@ RULE = Rule(
     summary="the adapter is more than pairs of matrices: whole modules, biases, DoRA, copied layers, activation tokens",
     what="modules_to_save, bias, lora_bias, use_dora, use_qalora, use_bdlora, arrow_config, layer_replication, "
     "trainable_token_indices, alora_invocation_tokens, peft_type, and the tensor names of the adapter; pairs in "
-    "another number type than F32, F16 or BF16, of which nothing is proven.",
+    "another number type than F64, F32, F16 or BF16, of which nothing is proven.",
     why="LoRA servers refuse such an adapter when it is loaded, in the live server, or leave that part out",
     hint="merge these parts into the base, or train plain LoRA",
     references=(

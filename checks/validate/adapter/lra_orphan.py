@@ -60,7 +60,7 @@ def _judged(old: dict[str, object], new: dict[str, object]) -> tuple[Level, str]
     before, after = _name(old), _name(new)
     pins = _revision(old), _revision(new)
     if not before or not after:
-        return "unproven", "only one of the two adapters names its base"
+        return "unproven", "the two adapters do not both name their base"
     if before == after and "" in pins:
         return "unproven", "only one of the two adapters pins a revision of the base, which may be what 'main' was"
     if pins[0] == pins[1]:

@@ -103,9 +103,10 @@ def _template(asked: dict[str, Any], environments: list[Any], limit: int) -> dic
         return {"error": _said(error)}
     results = [_render(templates[0], case, limit) for case in cases]
     required = {name for case in cases if (name := _missing(templates[1], case, limit))}
-    said = {"variables": variables, "required": sorted(required), "results": results}
-    steps, bare = _steps(loose, source, cases)
-    return {**said, "steps": steps, "bare": bare}
+    steps, bare = _steps(loose, tree, source, cases)
+    return {
+        "variables": variables, "required": sorted(required), "results": results, "steps": steps, "bare": bare,
+    }  # fmt: skip
 
 
 def _own(tree: Any) -> set[str]:
@@ -118,11 +119,11 @@ def _own(tree: Any) -> set[str]:
     return stored - {each.name for each in asked if isinstance(each, nodes.Name)}
 
 
-def _steps(environment: Any, source: str, cases: list[dict[str, Any]]) -> Any:
+def _steps(environment: Any, tree: Any, source: str, cases: list[dict[str, Any]]) -> Any:
     """What the template says, to all and to most; its text where that is nested too deeply to be told."""
     given = {name: value for case in cases for name, value in case.items()}
     try:
-        return _meaning().steps(environment, source, given)
+        return _meaning().steps(environment, tree, given)
     except RecursionError:
         return [(1, source)], [(1, source)]
 

@@ -88,7 +88,7 @@ def _judged(ctx: Context, pair: Pair) -> Iterator[Finding]:
         "breaks" if reasons else "restart",
         message,
         path=pair.file,
-        pointer="/chat_template" if pair.file.endswith(".json") else "",
+        pointer=pair.pointer,
         witness={"kind": "render", "case": case.name, "old": old[begin : start + 60], "new": new[begin : start + 60]},
         plan=("reload-tokenizer",),
     )
@@ -107,7 +107,7 @@ def _rescued(ctx: Context, pair: Pair) -> list[Finding]:
             "restart",
             f"{message}: {case.name}: {error}",
             path=pair.file,
-            pointer="/chat_template" if pair.file.endswith(".json") else "",
+            pointer=pair.pointer,
             witness={"kind": "render", "case": case.name, "old": error, "new": (pair.new.text(case) or "")[:80]},
             plan=("reload-tokenizer",),
         )
@@ -136,8 +136,8 @@ def _untested(ctx: Context, pair: Pair) -> Iterator[Finding]:
         "unproven",
         f"the template '{pair.name}' renders {whole} and differs at its line {line}",
         path=pair.file,
-        pointer="/chat_template" if pair.file.endswith(".json") else "",
-        line=None if pair.file.endswith(".json") else line,
+        pointer=pair.pointer,
+        line=None if pair.pointer else line,
         old=old[at][1] if at < len(old) else "the end",
         new=new[at][1] if at < len(new) else "the end",
         plan=("reload-tokenizer",),

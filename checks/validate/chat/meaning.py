@@ -15,15 +15,14 @@ _OWN = frozenset(("loop", "caller", "varargs", "kwargs", "self", "super"))
 Steps = list[tuple[int, str]]
 
 
-def steps(environment: Any, source: str, given: dict[str, Any]) -> tuple[Steps, Steps]:
+def steps(environment: Any, tree: Any, given: dict[str, Any]) -> tuple[Steps, Steps]:
     """(line, statement) for every step, and those that remain for clients that send no variables of their own.
 
-    `given` are the variables that servers pass, special tokens among them.
+    `tree` is the parsed template, which is changed; `given` are the variables that servers pass, special tokens among them.
     """
     from jinja2 import meta, nodes
     from jinja2.optimizer import optimize
 
-    tree = environment.parse(source)
     outer = meta.find_undeclared_variables(tree)
     stored = {each.name for each in tree.find_all(nodes.Name) if each.ctx == "store"}
     # A parameter can be given by its name: it keeps it.

@@ -31,6 +31,11 @@ class Pair(NamedTuple):
     cases: Sequence[Case] = CASES
 
     @property
+    def pointer(self) -> str:
+        """Where in a JSON file the template is; '' in a file of its own."""
+        return "/chat_template" if self.file.endswith(".json") else ""
+
+    @property
     def texts(self) -> Iterator[tuple[Case, str | None, str | None]]:
         """(case, what OLD renders, what NEW renders) for every such conversation; None where it fails."""
         for case, old, new in zip(CASES, self.old.texts, self.new.texts, strict=False):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ....report.finding import Severity
 from ..rulebase import Context, Finding, Rule
 from ..side import Side
+from ..weights.layers import stacks
 from .matching import pairs
 from .trt_profile import LIMITS
 from .trt_refit import KEYS as REFIT
@@ -24,7 +25,6 @@ RULE = Rule(
     hint="restart the server with the new engine and its configuration",
 )
 
-_LAYER = re.compile(r"transformer\.layers\.(\d+)\.")
 # Where the builder keeps its measurements: nothing of it is in the engine.
 _NOTES = frozenset({"input_timing_cache", "output_timing_cache", "profiling_verbosity"})
 # Judged by TRT-PROFILE, TRT-PLUGIN, TRT-REFIT, TRT-TP and TRT-SM.
@@ -67,6 +67,9 @@ def _layers(side: Side) -> Iterator[str]:
         return
     promised = engine.model.get("num_hidden_layers")
     for name, table in side.weight_sets.items():
-        found = {int(match[1]) for tensor in table.tensors if (match := _LAYER.match(tensor))}
-        if re.fullmatch(r"rank\d+", name) and found and isinstance(promised, int) and found != set(range(promised)):
+        stack = stacks(table.tensors).get("transformer.layers")
+        found = stack.layers if stack is not None else {}
+        if not re.fullmatch(r"rank\d+", name) or not found or not isinstance(promised, int):
+            continue
+        if not len(found) == promised == max(found) + 1:
             yield f"num_hidden_layers is {promised}, but '{table.files[0]}' holds {len(found)} layers"

@@ -49,7 +49,7 @@ _MORE = frozenset(
         *("exponential_decay_length_penalty", "decoder_start_token_id"),
     )
 )
-# These two say as well what else a model gives back, and are left to CFG-OTHER in config.json.
+# These three say as well what else a model gives back, and are left to CFG-OTHER in config.json.
 KEYS = frozenset(DEFAULTS) - {"output_attentions", "output_hidden_states", "return_timestamps"} | _MORE
 # Read from config.json beside a generation_config.json too: by vLLM, and by Whisper's own loop.
 _READ_BESIDE = frozenset(("decoder_start_token_id", "forced_decoder_ids"))

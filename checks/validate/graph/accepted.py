@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from ....models.numerals import whole
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Values
-from .classes import MAPS, default, table
+from .classes import MAPS, default, named, table
 from .reading import MEASURES, SHAPING, TRANSPARENT, Reading, floats
 
 Kind = Literal["value", "length"]
@@ -104,16 +104,10 @@ def _tables(reading: Reading, step: Step) -> Iterator[_Table]:
         known = table(reading, step)
         if known:
             yield _Table(0, inputs[0], strict=_nowhere(reading, step), known=frozenset(known))
-    elif step.domain == "ai.onnx.ml" and op == "DictVectorizer" and count:
-        names = next(
-            (v for key in ("string_vocabulary", "int64_vocabulary") if (v := reading.setting(step, key))), None
-        )
+    elif step.domain == "ai.onnx.ml" and op in ("DictVectorizer", "OneHotEncoder") and count:
+        names = named(reading, step)
+        strict = op == "OneHotEncoder" and not reading.number(step, "zeros", 1)
         if names:
-            yield _Table(0, inputs[0], strict=False, known=frozenset(map(str, names)))
-    elif step.domain == "ai.onnx.ml" and op == "OneHotEncoder" and count:
-        names = next((v for key in ("cats_strings", "cats_int64s") if (v := reading.setting(step, key))), None)
-        if names:
-            strict = not reading.number(step, "zeros", 1)
             yield _Table(0, inputs[0], strict, known=frozenset(map(str, names)))
 
 

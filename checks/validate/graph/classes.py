@@ -73,7 +73,7 @@ def _at(reading: Reading, value: int, depth: int) -> tuple[Values | None, tuple[
     if op == "TfIdfVectorizer":
         return _grams(reading, step), ()
     if op in _NAMED:
-        return _named(reading, step), ()
+        return named(reading, step), ()
     if op in MAPS:
         return (_mapped(reading, step, depth) if depth < _NESTED else None), ()
     if op == "StringNormalizer":
@@ -85,7 +85,7 @@ def _at(reading: Reading, value: int, depth: int) -> tuple[Values | None, tuple[
     return None, tuple(each for each in inputs if reading.held(each) is None) if op in _COLUMNS else ()
 
 
-def _named(reading: Reading, step: Step) -> Values | None:
+def named(reading: Reading, step: Step) -> Values | None:
     """Names of classes or columns that an operator of ai.onnx.ml carries."""
     names = _KEYS if step.op in CLASSIFIERS or step.op == "ZipMap" else ("cats_strings", "cats_int64s")
     if step.op == "DictVectorizer":

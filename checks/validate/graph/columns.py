@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ....models.onnx_values import Values
 from .meanings import Meaning, affine, bias, meaning
-from .operands import Difference, apart
+from .operands import Difference, apart, show
 from .reading import Reading, floats
 
 _CHAIN = 8
@@ -44,7 +43,7 @@ def varied(reading: Reading, found: Meaning) -> Varied | None:
     """What an operator scales or shifts by a number for each column; a bias is trained with its product."""
     if found.op == "Scaler" and found.inputs:
         said = reading.setting(found.step, "scale") or reading.setting(found.step, "offset")
-        return Varied(found.inputs[0], f"Scaler {_list(said)}")
+        return Varied(found.inputs[0], f"Scaler {show(said or (), 3)}")
     if found.op not in ("Add", "Sub", "Mul", "Div") or len(found.inputs) != 2 or bias(reading, found):
         return None
     for place in (1, 0):
@@ -54,7 +53,7 @@ def varied(reading: Reading, found: Meaning) -> Varied | None:
             numbers = floats(said) or ()
             if found.op in ("Mul", "Div") and all(numbers) and (place or found.op == "Mul"):
                 factors = tuple(1 / each for each in numbers) if found.op == "Div" else numbers
-            return Varied(found.inputs[1 - place], f"{found.op} {_list(said)}", factors)
+            return Varied(found.inputs[1 - place], f"{found.op} {show(said or (), 3)}", factors)
     return None
 
 
@@ -64,12 +63,11 @@ def behind(reading: Reading, found: Meaning) -> Iterator[int]:
     for _ in range(_CHAIN):
         if at is None:
             break
-        one, several = None if bias(reading, at) else affine(reading, at), varied(reading, at)
-        if one is None and several is None:
+        step = (None if bias(reading, at) else affine(reading, at)) or varied(reading, at)
+        if step is None:
             break
-        value = one.value if one is not None else several.value if several is not None else 0
-        yield value
-        at = meaning(reading, reading.plain(value))
+        yield step.value
+        at = meaning(reading, reading.plain(step.value))
 
 
 def core(reading: Reading, found: Meaning) -> str:
@@ -77,8 +75,3 @@ def core(reading: Reading, found: Meaning) -> str:
     made = next((made for each in found.inputs if (made := reading.maker(reading.plain(each)))), None)
     op = made[0].op if made is not None and bias(reading, found) else found.op
     return "MatMul" if op in _PRODUCTS else op
-
-
-def _list(said: Values | None) -> str:
-    shown = ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in (said or ())[:3])
-    return f"{shown}, …" if said and len(said) > 3 else shown

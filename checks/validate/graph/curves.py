@@ -24,7 +24,7 @@ _PASSING = (
 )
 UNSURE = "?"  # the mark of several operators that are the same on both sides, or not to be compared
 _STEPS = 30
-_POWERS = {2.0: "Square", 0.5: "Sqrt", -1.0: "Reciprocal"}
+POWERS = {2.0: "Square", 0.5: "Sqrt", -1.0: "Reciprocal"}
 
 Users = list[tuple[Step, int]]
 
@@ -45,7 +45,7 @@ def function(reading: Reading, value: int, users: Users) -> str:
     if step.op == "Mul" and len(step.inputs) == 2 and step.inputs[0] == step.inputs[1]:
         return "Square"
     if step.op == "Pow" and place == 0 and (power := floats(reading.values(step.inputs[1]))) and len(set(power)) == 1:
-        return _POWERS.get(power[0], "Pow")
+        return POWERS.get(power[0], "Pow")
     if step.op == "Div" and place == 1 and set(reading.values(step.inputs[0]) or ()) == {1.0}:
         return "Reciprocal"
     return step.op if place == 0 or step.op not in CURVES else ""

@@ -27,6 +27,7 @@ _SHOWN = 60
 _PART = 1 << 20
 _LONGEST = 64 << 20
 _BYTES = frozenset({"int8", "uint8", "int4", "uint4", "int2", "uint2"})
+_TEXTS, _INTEGERS = (4, 9), 8  # AttributeProto.s, .strings and .ints
 ANY = "…"  # what training moves, or a graph computes
 
 
@@ -138,15 +139,14 @@ def _attribute(reading: Reading, each: Attribute) -> str:
     if each.tensors:
         return "; ".join(_tensor(reading, tensor, _LIST, False) for tensor in each.tensors)
     window = Window(reading.source)
-    spans = [(a, b) for number, wire, a, b in fields(window, each.begin, each.end) if _text(number, wire)]
+    written = list(fields(window, each.begin, each.end))
+    spans = [(a, b) for number, wire, a, b in written if number in _TEXTS and wire == BYTES]
     if spans:
         return ", ".join(_shown(reading, a, b) for a, b in spans)
     said = setting(reading.source, each)
+    if said is None and any(number == _INTEGERS for number, *_ in written):
+        return _shown(reading, each.begin, each.end)  # too many to name
     return ANY if said is None or (len(said) > _LIST and any(isinstance(one, float) for one in said)) else _list(said)
-
-
-def _text(number: int, wire: int) -> bool:
-    return number in (4, 9) and wire == BYTES  # AttributeProto.s and .strings
 
 
 def _tensor(reading: Reading, tensor: Initializer, few: int, weighty: bool) -> str:

@@ -6,14 +6,13 @@ from math import inf, isclose
 
 from ....models.onnx_flow import Step
 from ....models.onnx_values import Values
+from .curves import POWERS
 from .meanings import meaning
 from .prepared import Prepared
-from .reading import SHAPING, floats
+from .reading import floats
 from .sides import End, Side, settings_of, skip
 
 _CHAIN = 40
-_ALIKE = {"Sum": "Add", "Upsample": "Resize"}
-_SHAPED = SHAPING | {"Concat", "Slice"}
 
 
 def scaled(side: Side, at: End) -> tuple[Prepared, End]:
@@ -89,20 +88,17 @@ def word(side: Side, at: End) -> tuple[str, list[End]] | None:
     found = meaning(side.reading, at.value)
     if found is None:
         return None
-    op, inputs = _ALIKE.get(found.op, found.op), found.inputs
+    op, inputs = "Add" if found.op == "Sum" else found.op, found.inputs
     power = floats(side.reading.values(inputs[1])) if op == "Pow" and len(inputs) == 2 else None
     if op == "Mul" and len(inputs) == 2 and inputs[0] == inputs[1]:
         op, inputs = "Square", inputs[:1]
-    elif power and len(set(power)) == 1 and power[0] in _POWERS:
-        op, inputs = _POWERS[power[0]], inputs[:1]
+    elif power and len(set(power)) == 1 and power[0] in POWERS:
+        op, inputs = POWERS[power[0]], inputs[:1]
     elif op == "Div" and len(inputs) == 2 and set(side.reading.values(inputs[0]) or ()) == {1.0}:
         op, inputs = "Reciprocal", inputs[1:]
-    if op == found.step.op and op in _SHAPED | {"Resize"}:
+    if op == "Resize":
         return None  # with settings that this does not look at
     return op, [at._replace(value=each) for each in inputs if each]
-
-
-_POWERS = {2.0: "Square", 0.5: "Sqrt", -1.0: "Reciprocal"}
 
 
 def close(was: Values, now: Values) -> bool:

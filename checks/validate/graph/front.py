@@ -13,6 +13,7 @@ from .reading import MEASURES, SHAPING, TRANSPARENT, Reading, integral
 
 _KEEPS = TRANSPARENT | {"Clip", "Pad", "Resize", "Relu", "CenterCropPad"}
 _ASKS = MEASURES | {"IsNaN"}  # of a value, not for it
+_BOUND = 690  # of a logarithm, short of where floats end
 _STEPS = 60
 
 
@@ -169,8 +170,9 @@ def _scaled(found: Front, said: Values | None, power: int) -> bool:
     found.reversed ^= all(float(each) < 0 for each in said or ())
     if len(numbers) > FEW and len(set(numbers)) > 1:
         found.learned = True
-    # Between bounds, so that no number of factors makes it none that can be divided by.
-    found.scale = min(max(found.scale * exp(power * sum(map(log, numbers)) / len(numbers)), 1e-300), 1e300)
+    # Between bounds, so that no factor, and no number of them, makes it none that can be divided by.
+    factor = exp(min(max(power * sum(map(log, numbers)) / len(numbers), -_BOUND), _BOUND))
+    found.scale = min(max(found.scale * factor, exp(-_BOUND)), exp(_BOUND))
     return True
 
 

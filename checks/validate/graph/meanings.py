@@ -14,6 +14,7 @@ _PRODUCTS = frozenset({"MatMul", "Gemm", "Conv", "ConvTranspose", "MatMulInteger
 _FUSED = {"BiasSoftmax": "Softmax", "QLinearSoftmax": "Softmax", "QLinearSigmoid": "Sigmoid"}
 _SAME = {"GreaterOrEqual": "Greater", "LessOrEqual": "Less", "Upsample": "Resize"}
 _MIRRORED = {"Greater": "Less", "Less": "Greater"}
+_TURNS = 8
 _ROUNDING = 1e-3  # what sixteen bits leave of a constant
 
 
@@ -179,7 +180,7 @@ def _amount(
     if op in ("Add", "Sub"):
         return ("minus from", by) if op == "Sub" and not place else ("plus", -by if op == "Sub" else by)
     if op == "Pow":
-        return "power", by if place else -by
+        return "power", by
     return ("divided from", by) if op == "Div" and not place else ("times", 1 / by if op == "Div" and by else by)
 
 
@@ -198,6 +199,11 @@ def bias(reading: Reading, found: Meaning) -> bool:
 
 def _weight(reading: Reading, value: int) -> bool:
     """Whether a value is a weight, perhaps turned or made of integers."""
-    made = reading.maker(reading.plain(value))
-    turned = made is not None and made[0].op == "Transpose" and bool(made[0].inputs)
-    return reading.held(value) is not None or (turned and made is not None and _weight(reading, made[0].inputs[0]))
+    for _ in range(_TURNS):
+        if reading.held(value) is not None:
+            return True
+        made = reading.maker(reading.plain(value))
+        if made is None or made[0].op != "Transpose" or not made[0].inputs:
+            return False
+        value = made[0].inputs[0]
+    return False

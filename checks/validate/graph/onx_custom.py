@@ -17,7 +17,7 @@ RULE = Rule(
     summary="a custom operator has other settings, or one came or went",
     what="Operators of domains other than those of ONNX and ONNX Runtime, TensorRT plugins too: which there are, their "
     "attributes, and the texts, integers and few numbers that they take as constants; files inside them, such as "
-    "vocabularies, by all of their bytes.",
+    "vocabularies, by their size and their first 64 MiB.",
     why="only the library behind the operator knows what a setting does: thresholds, vocabularies and flags change "
     "every answer, and no type or shape tells",
     hint="keep the settings as they were, or compare answers of both graphs with the operator library loaded",

@@ -14,7 +14,7 @@ from .traits import bounded, quantised, width
 
 CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "BatchNormalization", "MaxPool", "AveragePool", "QLinearConv"})
 ALONG = frozenset({"Softmax", "LogSoftmax", "Hardmax", "ArgMax", "ArgMin", "TopK", "Concat"})
-# Operators whose constants are settings of the export, never weights.
+# Operators whose constants are settings of the export, never weights; of recurrent layers the attributes are.
 COMPARED = frozenset({"Greater", "Less", "Equal", "Clip", "TopK", "NonMaxSuppression", "Normalizer"}) | {
     *("Mod", "OneHot", "Binarizer", "CumSum", "LSTM", "GRU", "RNN"),
 }
@@ -75,12 +75,12 @@ def compare(old: Reading, new: Reading, before: Meaning, after: Meaning, exposed
             if was is None or now is None or _close(was, now) or not (exposed or choice):
                 continue
             if not any(isinstance(each, str) for each in was + now):
-                yield Difference("unproven", f"{op} {name or 'constant'}", _show(was), _show(now))
+                yield Difference("unproven", f"{op} {name or 'constant'}", show(was), show(now))
     elif op == "Loop":
         was, now = old.values(_at(before.inputs, 0)), new.values(_at(after.inputs, 0))
         if was and now and was != now:
-            yield Difference("unproven", "number of rounds", _show(was), _show(now))
-    else:
+            yield Difference("unproven", "number of rounds", show(was), show(now))
+    elif op not in _ACTIVATIONS:
         yield from _numbers(old, new, before, after, exposed)
 
 
@@ -96,7 +96,7 @@ def scales(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Itera
     was, now = quantised(old, before), quantised(new, after)
     for a, b, what in zip(was or (), now or (), ("scale", "zero point"), strict=False):
         if not _close(a, b):
-            yield Difference("breaks", f"quantisation {what}", _show(a), _show(b))
+            yield Difference("breaks", f"quantisation {what}", show(a), show(b))
 
 
 def tokens(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Iterator[Difference]:
@@ -105,7 +105,7 @@ def tokens(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Itera
         if name.endswith("_id") and name in after.step.attributes:
             was, now = old.setting(before.step, name), new.setting(after.step, name)
             if was and now and was != now:
-                yield Difference("breaks", name, _show(was), _show(now))
+                yield Difference("breaks", name, show(was), show(now))
 
 
 def means(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Iterator[Difference]:
@@ -114,7 +114,7 @@ def means(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Iterat
     if terms[0] is not None and terms[1] is not None and len(terms[0][0].inputs) == len(terms[1][0].inputs):
         was, now = old.values(before.inputs[1]), new.values(after.inputs[1])
         if was and now and not _close(was, now):
-            yield Difference("unproven", "divisor of a mean", _show(was), _show(now))
+            yield Difference("unproven", "divisor of a mean", show(was), show(now))
 
 
 def pieces(old: Reading, new: Reading, before: Meaning, after: Meaning) -> Iterator[Difference]:
@@ -145,16 +145,16 @@ def _numbers(old: Reading, new: Reading, before: Meaning, after: Meaning, expose
     if textual(old.held(a)) or textual(new.held(b)):
         return
     if integral(old.held(a)) and integral(new.held(b)):
-        yield Difference("breaks", f"{before.op} constant", _show(was), _show(now))
+        yield Difference("breaks", f"{before.op} constant", show(was), show(now))
     elif before.op in COMPARED or bounded(old, before) or bounded(new, after) or _other_unit(was, now):
-        yield Difference("unproven", f"{before.op} constant", _show(was), _show(now))
+        yield Difference("unproven", f"{before.op} constant", show(was), show(now))
 
 
 def constants(old: Reading, new: Reading, a: int, b: int) -> Iterator[Difference]:
     """Two constants that come out as they are: numbers with a fraction are weights, integers are not."""
     was, now = old.values(a), new.values(b)
     if was is not None and now is not None and was != now and integral(old.held(a)) and integral(new.held(b)):
-        yield Difference("unproven", "constant", _show(was), _show(now))
+        yield Difference("unproven", "constant", show(was), show(now))
 
 
 def _coerced(step: Step) -> bool:
@@ -230,6 +230,7 @@ def _list(reading: Reading, found: Meaning, name: str, place: int) -> Values | N
     return said if said is not None else reading.values(_at(found.inputs, place))
 
 
-def _show(said: Values) -> str:
-    shown = ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in said[:4])
-    return f"{shown}, …" if len(said) > 4 else shown
+def show(said: Values, first: int = 4) -> str:
+    """The first values of a list, for people."""
+    shown = ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in said[:first])
+    return f"{shown}, …" if len(said) > first else shown

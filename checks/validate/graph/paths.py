@@ -14,7 +14,7 @@ from ....models.onnx_flow import Step
 from ....models.onnx_values import Values, values
 from .foreign import foreign
 from .forms import close, limited, scaled, word
-from .operands import Difference
+from .operands import Difference, show
 from .reading import Reading
 from .sides import End, Shapes, Side, measured, settings_of, skip, what_of
 from .told import places
@@ -76,6 +76,7 @@ class _Pairing:
         one, two = self.old.reading.maker(a.value), self.new.reading.maker(b.value)
         if one is None and two is None and not any(fixed):
             return self.inputs(a, b)
+        found: Difference | None = None
         if one is not None and two is not None and not any(fixed):
             if (one[0].op, one[0].domain) == (two[0].op, two[0].domain):
                 found = self.same(a, b, one, two)
@@ -83,10 +84,8 @@ class _Pairing:
                     return None
             elif foreign(one[0]) and foreign(two[0]):
                 return None  # ONX-CUSTOM speaks
-            else:
-                found = _other("operator", *(what_of(side, each) for side, each in ((self.old, a), (self.new, b))))
-        else:
-            found = _other("operator", *(what_of(side, each) for side, each in ((self.old, a), (self.new, b))))
+        if found is None:
+            found = _other("operator", what_of(self.old, a), what_of(self.new, b))
         return None if self.otherwise(a, b) else found
 
     def inputs(self, a: End, b: End) -> Difference | None:
@@ -118,7 +117,7 @@ class _Pairing:
         was, now = _constant(self.old, a.value), _constant(self.new, b.value)
         if was is None or now is None or close(was, now):
             return None
-        return _other("constant", _show(was), _show(now))
+        return _other("constant", show(was), show(now))
 
     def same(self, a: End, b: End, one: tuple[Step, int], two: tuple[Step, int]) -> Difference | None:
         """The same operator on both sides: its settings, then what it takes."""
@@ -131,9 +130,9 @@ class _Pairing:
             for name in [name for name in was | now if not (turned and name in _WAYS)]:
                 if name in was and name in now:
                     if not close(was[name], now[name]) and not _unsure(name, was[name], now[name]):
-                        return _other(f"{before.op} {name}", _show(was[name]), _show(now[name]))
+                        return _other(f"{before.op} {name}", show(was[name]), show(now[name]))
                 elif not _computed(self.old, before, name) and not _computed(self.new, after, name):
-                    shown = (_show(each[name]) if name in each else None for each in (was, now))
+                    shown = (show(each[name]) if name in each else None for each in (was, now))
                     return _other(f"{before.op} {name}", *shown)
         return self.taken(before.op, self.operands(self.old, a, before), self.operands(self.new, b, after))
 
@@ -177,7 +176,7 @@ class _Pairing:
     def otherwise(self, a: End, b: End) -> bool:
         """Whether two values are the same, written in another way."""
         one, two = scaled(self.old, a), scaled(self.new, b)
-        if (one[1] != a or two[1] != b) and one[0].known and two[0].known and (one[1], two[1]) != (a, b):
+        if (one[1], two[1]) != (a, b) and one[0].known and two[0].known:
             alike = all(close(x, y) for x, y in ((one[0].scale, two[0].scale), (one[0].offset, two[0].offset)))
             if alike and self.agree([(one[1], two[1])]):
                 return True
@@ -186,8 +185,7 @@ class _Pairing:
         if (was[1] != a or now[1] != b) and alike and self.agree([(was[1], now[1])]):
             return True
         words = word(self.old, a), word(self.new, b)
-        kinds = [what_of(*each) for each in ((self.old, a), (self.new, b))]
-        if words[0] and words[1] and words[0][0] == words[1][0] and kinds[0] != kinds[1]:
+        if words[0] and words[1] and words[0][0] == words[1][0] and what_of(self.old, a) != what_of(self.new, b):
             return len(words[0][1]) == len(words[1][1]) and self.agree(zip(words[0][1], words[1][1], strict=True))
         for k, (side, end) in enumerate(((self.old, a), (self.new, b))):
             made = side.reading.maker(end.value)
@@ -238,14 +236,9 @@ def _reshaped(was: Shapes, now: Shapes) -> Difference | None:
     if len(was) == len(now):
         for one, two in zip(was, now, strict=True):
             if len(one) == len(two) and any(x != y and x > 0 and y > 0 for x, y in zip(one, two, strict=True)):
-                return _other("shape on the way", _show(one), _show(two))
+                return _other("shape on the way", show(one), show(two))
     return None
 
 
 def _other(what: str, old: object, new: object) -> Difference:
     return Difference("unproven", what, old, new)
-
-
-def _show(said: Values) -> str:
-    shown = ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in said[:4])
-    return f"{shown}, …" if len(said) > 4 else shown

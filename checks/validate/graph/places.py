@@ -34,7 +34,7 @@ def skip(reading: Reading, at: At) -> At:
             at = at._replace(value=step.inputs[0], cut=at.cut or whole)
         elif (behind := reading.rounded(step)) is not None:
             at = at._replace(value=behind)
-        elif step.op == "Clip" and not step.domain and clipped(reading, step):
+        elif step.op == "Clip" and clipped(reading, step):
             at = at._replace(value=step.inputs[0])
         elif step.op in SHAPING and step.inputs[0]:
             at = At(step.inputs[0], at.turned, True)

@@ -104,6 +104,13 @@ def _whole(side: Side, value: int) -> bool:
 
 def _rank(side: Side, value: int, depth: int) -> int | None:
     """The number of dimensions of a value, where operators keep that of an input."""
+    known = side.free.ranks
+    if (value, depth) not in known:
+        known[value, depth] = _ranked(side, value, depth)
+    return known[value, depth]
+
+
+def _ranked(side: Side, value: int, depth: int) -> int | None:
     declared = side.reading.declared.get(side.reading.names.get(value, ""))
     if declared is not None:
         return None if declared.shape is None else len(declared.shape)

@@ -108,7 +108,7 @@ class _Pairing:
             if found.op in BODIES:
                 yield from self.branches(a, b, found, side, exposed)
                 return
-            added = meanings.affine(reading, found)
+            added = amounts[side]
             if added is not None and not meanings.bias(reading, found):
                 if added.changes and (exposed or added.reverses):
                     shown = f"{found.op} {added.shown}"
@@ -240,9 +240,10 @@ class _Pairing:
             if one != two and (one < 0) == (two < 0):
                 yield Difference("unproven", f"{before.op} axis", one, two)
         if old is not None and new is not None and old != new and (exposed or not (a.shaped or b.shaped)):
-            kinds = [parts(*side) for side in ((self.old, before), (self.new, after))]
-            if before.op == "Concat" and not set(kinds[0]) & set(kinds[1]):
-                # Other things are joined: coordinates that the graph worked out, or what it worked them out from.
-                yield Difference("breaks", "kind of joined parts", *(", ".join(each) or None for each in kinds))
-                return
+            if before.op == "Concat":
+                kinds = parts(self.old, before), parts(self.new, after)
+                if not set(kinds[0]) & set(kinds[1]):
+                    # Other things are joined: coordinates that a graph worked out, or what it worked them out from.
+                    yield Difference("breaks", "kind of joined parts", *(", ".join(each) or None for each in kinds))
+                    return
             yield Difference("breaks", f"{before.op} axis", *(",".join(map(str, each)) for each in (old, new)))

@@ -97,13 +97,11 @@ _MOVED: dict[str, dict[str, int]] = {
     "OneHot": {"depth": 1, "values": 2},
 }
 # What a reading of the settings alone can tell nothing by, or another rule reads.
-_NOTES = frozenset(
-    {"stash_type", "noop_with_empty_axes", "output_datatype", "num_outputs", "scan_input_axes", "body"}
-) | {
-    *("consumed_inputs", "is_test", "momentum", "training_mode"),
+_NOTES = frozenset({"stash_type", "noop_with_empty_axes", "output_datatype", "num_outputs", "scan_input_axes"}) | {
+    *("consumed_inputs", "is_test", "momentum", "training_mode", "allowzero", "round_mode", "saturate"),
 }
-_LAYOUT = frozenset({"allowzero", "round_mode", "saturate"})
-_ONES, _ZEROS = frozenset({"strides", "dilations", "steps"}), frozenset({"pads", "output_padding", "starts"})
+_MODES = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
+_ONES, _ZEROS = frozenset({"strides", "dilations", "steps"}), frozenset({"pads", "output_padding"})
 _AXES = frozenset({"axis", "axes"})
 _COERCED = frozenset({"Softmax", "LogSoftmax", "Hardmax"})
 _FAR = 1 << 30  # an end beyond any size
@@ -130,7 +128,7 @@ def told(reading: Reading, step: Step, rank: int | None, constant: Callable[[int
     if step.op in ("Resize", "Upsample") and (step.op == "Upsample" or step.version < 11):
         found["coordinate_transformation_mode"], found["nearest_mode"] = ("asymmetric",), ("floor",)
     for name in step.attributes:
-        if name not in _NOTES | _LAYOUT and not name.startswith("__") and (said := reading.setting(step, name)):
+        if name not in _NOTES and not name.startswith("__") and (said := reading.setting(step, name)):
             found[name] = said
     for name, place in places(step).items():
         if place < len(step.inputs) and step.inputs[place]:
@@ -145,18 +143,16 @@ def told(reading: Reading, step: Step, rank: int | None, constant: Callable[[int
 
 def _plain(op: str, found: Settings, rank: int | None) -> Settings:
     """Without what changes nothing."""
-    if op in ("Resize", "Upsample"):
+    if op in ("Resize", "Upsample", "GridSample"):
         mode = str(found.get("mode", ("nearest",))[0])
-        found["mode"] = ({"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}.get(mode, mode),)
+        found["mode"] = (_MODES.get(mode, mode),)
+    if op in ("Resize", "Upsample"):
         unused = {"nearest": "nearest_mode", "cubic": "cubic_coeff_a"}
         for kind, name in unused.items():
             if found["mode"] != (kind,):
                 found.pop(name, None)
         if found.get("coordinate_transformation_mode") != ("tf_crop_and_resize",):
             found.pop("extrapolation_value", None)
-    elif op == "GridSample":
-        mode = str(found["mode"][0])
-        found["mode"] = ({"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode),)
     elif op in ("QuantizeLinear", "DequantizeLinear"):
         found.pop("axis", None)  # of one scale it says nothing, and several are trained
     elif op == "Pad" and found["mode"] != ("constant",):
@@ -167,7 +163,7 @@ def _plain(op: str, found: Settings, rank: int | None) -> Settings:
             found["axes"] = tuple(range(len(ends)))
     for name in list(found):
         said = found[name]
-        if not said or (name in _ONES and set(said) == {1}) or (name in _ZEROS and set(said) == {0} and op != "Slice"):
+        if not said or (name in _ONES and set(said) == {1}) or (name in _ZEROS and set(said) == {0}):
             del found[name]
         elif name in _AXES and rank:
             found[name] = tuple(each + rank if isinstance(each, int) and each < 0 else each for each in said)

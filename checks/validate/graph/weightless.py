@@ -11,7 +11,7 @@ from .classes import LOOKUPS
 from .families import AFFINE
 from .foreign import foreign, weight
 from .prepared import FEW
-from .reading import MEASURES, SHAPING, TRANSPARENT, Reading
+from .reading import MEASURES, Reading
 
 # With a constant of several numbers, these are layers.
 _LAYERS = frozenset({"MatMul", "Gemm", "Conv", "ConvTranspose", "ConvInteger", "MatMulInteger", "Einsum", "PRelu"}) | {
@@ -32,6 +32,7 @@ class Free:
     sizes too."""
 
     def __init__(self, reading: Reading) -> None:
+        self.ranks: dict[tuple[int, int], int | None] = {}  # what `sides` has worked out, by value and depth
         self.held = set(reading.flow.held)
         self.all = set(self.held)
         for step in reading.flow.steps:
@@ -123,7 +124,5 @@ def _bank(reading: Reading, held: Held) -> bool:
 
 def _column(reading: Reading, value: int) -> bool:
     """Whether a value is a table as a client sends it."""
-    while (made := reading.maker(value)) is not None and made[0].op in TRANSPARENT | SHAPING and made[0].inputs:
-        value = made[0].inputs[0]
-    declared = reading.declared.get(reading.names.get(value, ""))
+    declared = reading.declared.get(reading.names.get(reading.plain(value), ""))
     return declared is not None and (declared.shape is None or len(declared.shape) <= FEW // 2)

@@ -99,8 +99,7 @@ def _configured(config: dict[str, Any] | None) -> int | None:
         return None
     flat = text_config(config)
     layers = effective(config, "layers")
-    kind = cast("str", config.get("torch_dtype") or config.get("dtype") or "bfloat16")
-    size = 4 if "float32" in str(kind) else 2
+    size = 4 if "float32" in str(flat.get("torch_dtype") or flat.get("dtype")) else 2
     latent, rope = flat.get("kv_lora_rank"), flat.get("qk_rope_head_dim")
     if isinstance(layers, int) and isinstance(latent, int) and isinstance(rope, int):
         return layers * (latent + rope) * size
@@ -121,7 +120,11 @@ def _llama_cpp(side: Side, model: GgufModel) -> int | None:
     own = heads if own is None else own
     if isinstance(own, GgufArray):
         own = read_array(side.tree.files[model.file], model, own)
-    total = sum(cast("list[int]", own)) if isinstance(own, list | tuple) else own
+    total = own
+    if isinstance(own, list | tuple):
+        counts = cast("list[object]", own)
+        known = [count for count in counts if isinstance(count, int)]
+        total = sum(known) if len(known) == len(counts) else None
     if isinstance(total, int) and total is own and isinstance(blocks, int):
         total *= blocks
     each = width // heads if isinstance(width, int) and isinstance(heads, int) and heads > 0 else None

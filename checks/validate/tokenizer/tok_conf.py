@@ -84,12 +84,13 @@ def check(ctx: Context) -> Iterator[Finding]:
                 yield ctx.finding(
                     RULE, "unproven", message, path=file, pointer=f"/{key}", old=old.get(key), new=new.get(key)
                 )
-            again = repeated(ctx.old, ctx.new, key, file) or (kept(ctx.old, key) and kept(ctx.new, key))
             judged = key in _ELSEWHERE and (file == _FILE or token_content(old.get(key)) is None)
             before, after = _plain(key, old), _plain(key, new)
             # 1 is not True: a class may refuse it.
             same = before == after and isinstance(before, bool) == isinstance(after, bool)
-            if not judged and not same and not again:
+            if judged or same or repeated(ctx.old, ctx.new, key, file):
+                continue
+            if not (kept(ctx.old, key) and kept(ctx.new, key)):
                 message = f"{key} differs{'; it needs transformers >= 5.0' if after == _NEWER else ''}"
                 yield ctx.finding(
                     RULE,
@@ -141,7 +142,7 @@ def _level(ctx: Context, key: str, old: Any, new: Any) -> Level:
     said = isinstance(old, bool) and isinstance(new, bool)
     if key in _FRAME and said:
         return "breaks"  # every prompt starts or ends otherwise, as in TOK-POST
-    if key == "tokenizer_class" and {old, new} == {_READER, _NEWER}:
+    if key == "tokenizer_class" and (old, new) in ((_READER, _NEWER), (_NEWER, _READER)):
         return "restart" if new == _NEWER else "hot"
     if key in _TEXT and ctx.contract.level != "strict" and all(map(_says_nothing, (ctx.old, ctx.new))):
         return "hot"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from ....models.errors import UnreadableModel
 from ....models.tokenizer import Tokenizer
+from ....models.tokenizers.vocabulary import MAX_BYTES
 from ..side import Side
 
 # Settings that `transformers` reads out of tokenizer.json and keeps: (its part, its key there).
@@ -19,7 +19,6 @@ _KEPT: dict[str, tuple[str, str]] = {
 }
 _STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
 _DEFAULTS = {"strategy": "LongestFirst", "stride": 0, "pad_type_id": 0}
-_MOST = 64 << 20
 
 
 def kept(side: Side, key: str) -> bool:
@@ -50,7 +49,7 @@ def listed_again(side: Side, name: str) -> bool:
     if name != "merges.txt":
         return False
     file = side.tree.files[name]
-    if file.size > _MOST:
+    if file.size > MAX_BYTES:
         return False
     try:
         lines = file.path.read_bytes().decode("utf-8").split("\n")
@@ -58,11 +57,8 @@ def listed_again(side: Side, name: str) -> bool:
         raise UnreadableModel(file.path, "not UTF-8") from None
     if lines[0].startswith("#version"):
         del lines[0]
-    return _joined(tokenizer.merges.value) == [each.rstrip("\r") for each in lines if each.strip()]
-
-
-def _joined(merges: Iterable[tuple[str, str]]) -> list[str]:
-    return [f"{left} {right}" for left, right in merges]
+    merges = [f"{left} {right}" for left, right in tokenizer.merges.value]
+    return merges == [each.rstrip("\r") for each in lines if each.strip()]
 
 
 def _vocabulary(tokenizer: Tokenizer) -> dict[str, int]:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from ....models.numerals import whole
+
 # `model.layers.3.mlp.up_proj.weight`, `transformer.h.3.…`, `blk.3.…`: only the first number counts, later ones are
 # experts and the like.
 _NUMBERED = r"((?:[^.\d][^.]*\.)*?(?:layers?|h|blocks?|blk))\.(\d+)\.(.+)"
@@ -39,10 +41,13 @@ def stacks(names: Iterable[str]) -> dict[str, Stack]:
         parts = match(name)
         if parts is None:
             continue
-        stack, number, rest = parts.groups()
+        stack, digits, rest = parts.groups()
+        number = whole(digits)
+        if number is None:
+            continue
         if stack not in found:
             found[stack] = Stack(stack, {})
-        found[stack].layers.setdefault(int(number), set()).add(rest)
+        found[stack].layers.setdefault(number, set()).add(rest)
     return found
 
 

@@ -7,13 +7,12 @@ vLLM and SGLang take every *.safetensors file, or those that the index names whe
 
 from __future__ import annotations
 
-import os
 import re
 
 from ....models.safetensors import shard_of
-from ....models.tree import TreeFile
 from ....models.weights import WeightTable
 from ..config.quantisation import declared
+from ..delta import Files
 from ..rulebase import Context
 from ..side import Side
 
@@ -55,14 +54,7 @@ def same_values(side: Side, one: WeightTable, other: WeightTable) -> bool:
     """Whether the tensors of two sets of one model agree in type, shape and samples of their bytes."""
     if one.tensors.keys() != other.tensors.keys():
         return False
-    handles: dict[str, int] = {}
-
-    def at(file: TreeFile, offset: int, length: int) -> bytes:
-        if file.name not in handles:
-            handles[file.name] = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC)
-        return os.pread(handles[file.name], length, offset)
-
-    try:
+    with Files() as files:
         for name, tensor in one.tensors.items():
             twin = other.tensors[name]
             if (tensor.dtype, tensor.shape) != (twin.dtype, twin.shape):
@@ -70,12 +62,9 @@ def same_values(side: Side, one: WeightTable, other: WeightTable) -> bool:
             a, b = side.tree.files[tensor.file], side.tree.files[twin.file]
             if a.partial or b.partial:
                 continue
-            room = max(0, tensor.size - _SAMPLE)
+            room, length = max(0, tensor.size - _SAMPLE), min(_SAMPLE, tensor.size)
             for offset in {room * step // (_SAMPLES - 1) for step in range(_SAMPLES)}:
-                length = min(_SAMPLE, tensor.size)
-                if at(a, tensor.begin + offset, length) != at(b, twin.begin + offset, length):
+                before = files.read(str(a.path), tensor.begin + offset, length)
+                if before != files.read(str(b.path), twin.begin + offset, length):
                     return False
-    finally:
-        for handle in handles.values():
-            os.close(handle)
     return True

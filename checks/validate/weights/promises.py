@@ -56,6 +56,7 @@ _CLASSES = (
     *("ForNextSentencePrediction", "ForConditionalGeneration"),
 )
 _HEADS = ("lm_head.", "embed_out.")
+_HUGE = 1 << 31  # beyond any size
 _TERM = re.compile(r"(\d*)([a-z]?)")
 # What only draft models hold: they take more than a hidden state and borrow the rest of their target.
 _DRAFTS = ("fc.weight", "d2t")
@@ -136,7 +137,7 @@ def _sizes(config: dict[str, Any], family: Family, name: str) -> dict[str, int |
 def _size(config: dict[str, Any], keys: str) -> int | None:
     found = {config[key] for key in keys.split() if isinstance(config.get(key), int) and config[key] is not True}
     value = found.pop() if len(found) == 1 else None
-    return value if value is not None and value > 0 else None
+    return value if value is not None and 0 < value < _HUGE else None
 
 
 def _shapes(family: Family, rows: Mapping[str, str], sizes: dict[str, int | None]) -> dict[str, Shape]:

@@ -32,5 +32,5 @@ def check(ctx: Context) -> Iterator[Finding]:
                 new=new,
                 path=pair.new.tensors[min(changed)].file,
                 tensors=changed,
-                files={name: tensor.file for name, tensor in pair.new.tensors.items()},
+                files=pair.new.places,
             )

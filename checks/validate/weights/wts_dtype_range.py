@@ -36,5 +36,5 @@ def check(ctx: Context) -> Iterator[Finding]:
                     new=new,
                     path=pair.new.tensors[min(changed)].file,
                     tensors=changed,
-                    files={name: tensor.file for name, tensor in pair.new.tensors.items()},
+                    files=pair.new.places,
                 )

@@ -33,5 +33,5 @@ def check(ctx: Context) -> Iterator[Finding]:
                     f"{len(found)} of {len(pair.old.tensors)} tensors {verb}: {names(found)}",
                     path=pair.new.files[0],
                     tensors=found,
-                    files={name: tensor.file for name, tensor in pair.new.tensors.items()},
+                    files=pair.new.places,
                 )

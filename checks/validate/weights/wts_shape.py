@@ -38,5 +38,5 @@ def check(ctx: Context) -> Iterator[Finding]:
                 new=show(pair.new, first),
                 path=pair.new.tensors[first].file,
                 tensors=changed,
-                files={name: tensor.file for name, tensor in pair.new.tensors.items()},
+                files=pair.new.places,
             )

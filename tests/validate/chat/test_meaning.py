@@ -135,7 +135,7 @@ def test_what_is_nested_too_deeply_to_be_told_is_compared_as_text(monkeypatch: p
 
     monkeypatch.setattr(child._meaning(), "steps", steps)  # pyright: ignore[reportPrivateUsage]
     source = "{% if a %}x{% endif %}"
-    assert child._steps(None, source, [{}]) == ([(1, source)], [(1, source)])  # pyright: ignore[reportPrivateUsage]
+    assert child._steps(None, None, source, [{}]) == ([(1, source)], [(1, source)])  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_long_chain_of_conditions_costs_no_more_for_each() -> None:

@@ -81,6 +81,7 @@ def test_saying_it_again_is_hot(tmp_path: Path, old: dict[str, Any], new: dict[s
         ({}, {"errors": "ignore"}),
         ({"tokenizer_class": "Qwen2Tokenizer"}, {"tokenizer_class": "LlamaTokenizerFast"}),
         ({}, {"tokenizer_class": "Fast"}),
+        ({}, {"tokenizer_class": ["Fast"]}),
     ],
 )
 def test_saying_something_else_is_told(tmp_path: Path, old: dict[str, Any], new: dict[str, Any]) -> None:

@@ -18,13 +18,16 @@ def inferred(ctx: Context, side: Side, model: OnnxModel) -> Inferred:
     kept = cast("dict[tuple[bool, str], Inferred]", ctx.options.setdefault("shapes", {}))
     key = (side is ctx.new, model.file)
     if key not in kept:
-        file = side.tree.files[model.file]
-        if file.partial:
-            kept[key] = infer(model, None)  # a hole reads as zeros
-        else:
-            with open_file(file.path) as source:
-                kept[key] = infer(model, source)
+        kept[key] = _followed(side, model)
     return kept[key]
+
+
+def _followed(side: Side, model: OnnxModel, sent: dict[str, int] | None = None) -> Inferred:
+    file = side.tree.files[model.file]
+    if file.partial:
+        return infer(model, None, sent)  # a hole reads as zeros
+    with open_file(file.path) as source:
+        return infer(model, source, sent)
 
 
 def same_size(ctx: Context, pair: Pair, old: Value, new: Value, axis: int) -> str:
@@ -49,12 +52,7 @@ def sent_size(ctx: Context, pair: Pair, value: Value, axis: int) -> int | None:
         return None
     kept = cast("dict[str, Inferred]", ctx.options.setdefault("shapes-sent", {}))
     if pair.new.file not in kept:
-        file = ctx.new.tree.files[pair.new.file]
-        if file.partial:
-            kept[pair.new.file] = infer(pair.new, None, sizes)
-        else:
-            with open_file(file.path) as source:
-                kept[pair.new.file] = infer(pair.new, source, sizes)
+        kept[pair.new.file] = _followed(ctx.new, pair.new, sizes)
     found = kept[pair.new.file]
     shape = None if found.faults else found.shape(value.name)
     return fixed(shape[axis]) if shape is not None and axis < len(shape) else None

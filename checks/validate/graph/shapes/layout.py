@@ -5,11 +5,9 @@ from __future__ import annotations
 from math import gcd
 
 from .elementwise import broadcast, show_shape
-from .engine import UNKNOWN, Call, Fact, Step
+from .engine import MAX_VALUES, UNKNOWN, Call, Fact, Step
 from .samples import follows
 from .terms import Shape, Term, divide, fixed, named, show, times, whole
-
-MAX_VALUES = 256
 
 
 def shape(call: Call) -> list[Fact]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from .elementwise import show_shape
-from .engine import UNKNOWN, Call, Fact, Step
-from .layout import MAX_VALUES
+from .engine import MAX_VALUES, UNKNOWN, Call, Fact, Step
 from .samples import follows
 from .terms import Shape, Term, fixed, named, plus, show, times, whole
 

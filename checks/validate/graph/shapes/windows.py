@@ -10,15 +10,13 @@ from .samples import follows
 from .terms import Shape, Term, fixed, named, plus, show, times, whole
 
 
-def _window(
-    call: Call, before: Shape, kernel: list[Term] | None, channels: Term, *, dilations: bool = True
-) -> list[Fact]:
+def _window(call: Call, before: Shape, kernel: list[Term] | None, channels: Term) -> list[Fact]:
     """Sizes after a window has moved over the spatial axes; `kernel` may be taken from the weight."""
     spatial = len(before) - 2
     given = call.integers("kernel_shape")
     window = [whole(k) for k in given] if given else kernel
     strides = call.integers("strides") or [1] * spatial
-    spread = (call.integers("dilations") if dilations else None) or [1] * spatial
+    spread = call.integers("dilations") or [1] * spatial
     pads = call.integers("pads") or [0] * 2 * spatial
     auto = call.text("auto_pad") or "NOTSET"
     rounds = call.integer("ceil_mode", 0)
@@ -115,8 +113,10 @@ def spread(call: Call) -> list[Fact]:
 
 def _scaled(call: Call, axis: int, size: Term, scale: float) -> Term:
     """A size times a factor, rounded down. Factors that no product could round are worked out, others are not."""
+    if not 0 < scale <= _PARTS:
+        return call.fresh(axis)
     parts = round(scale * _PARTS)
-    if parts != scale * _PARTS or not 0 < scale <= _PARTS:
+    if parts != scale * _PARTS:
         return call.fresh(axis)
     if parts % _PARTS == 0:
         return times([whole(parts // _PARTS), size])
